@@ -427,6 +427,7 @@ def test_a_subject_is_named_where_the_verb_has_several_senses() -> None:
             clause = draw_clause(Draw(random.Random(seed).random), Wishes(), None, pattern)
             assert not clause.subject.pronoun
     assert not needs_noun(parse("bark = bellen | 'dog'"))
+    assert needs_noun(parse("shine = scheinen | 'sun'"))
 
 
 NO_DIMINUTIVE = ("kuchen", "knochen")

@@ -164,6 +164,16 @@ _ASSERTED = frozenset("wahrscheinlich sicher leider natürlich definitiv".split(
 """Words of one who knows the answer: no question has them."""
 
 
+def _with_oneself(clause: c.WideClause, adverbial: c.Both | None) -> bool:
+    """*I wait with me*: the subject would be its own company."""
+    if not adverbial:
+        return False
+    if clause.subject.pronoun.endswith("you"):
+        return adverbial[0][-1][0] == "you"
+    first = clause.subject.pronoun in ("I", "we") or clause.subject.person == 3
+    return first and adverbial[0][-1][0] in ("me", "us")
+
+
 def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
     """Time, place, manner, and words in the middle."""
     tense, options = clause.tense, clause.phrase.pattern.options
@@ -178,8 +188,13 @@ def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
         again = clause.negated and first in ("wieder", "noch")  # *wieder nicht* is once more not
         if again or (clause.kein and first in c.FREQUENT):
             clause.time = None
+        until = clause.time and clause.time[0][0][0] == "until"  # *buy it until Monday* is by Monday
+        if (until and (clause.negated or not clause.phrase.pattern.lasting)) or _with_oneself(clause, clause.time):
+            clause.time = None
     if "place" in options and draw.chance(0.22 * wishes.adverbs):
         clause.place = c.adverbial(draw, "place")
+        if _with_oneself(clause, clause.place):
+            clause.place = None
     elif "manner" in options and not clause.negated and draw.chance(0.22 * wishes.adverbs):
         clause.manner = c.adverbial(draw, "manner")
     if clause.negated and clause.time is None and tense in LATE and draw.chance(0.22 * wishes.adverbs):

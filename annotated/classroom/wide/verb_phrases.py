@@ -130,6 +130,12 @@ class Pattern:
         return not {"sich", "sich.d"} & set(self.german) and not {"oneself", "one's"} & set(self.english)
 
     @property
+    def commanded(self) -> bool:
+        """Whether one says it as an imperative: 'setz dich', not 'sitz', 'leg dich hin', not 'lieg'."""
+        return self.infinitive.infinitive not in ("sitzen", "stehen", "liegen", "knien") or self.prefix in (
+            "auf", "an", "still")  # fmt: skip
+
+    @property
     def lasting(self) -> bool:
         """Whether it goes on for a while."""
         return self.infinitive.infinitive in _LASTING and not self.prefix and "state" not in self.options
@@ -190,6 +196,10 @@ def _senses() -> dict[tuple[str, ...], set[str]]:
 def needs_noun(pattern: Pattern) -> bool:
     """Whether its subject must be named: *it works* does not say whether a plan does, a pill or a machine."""
     several = len(_senses().get((pattern.verb.base, *pattern.english), ())) > 1
+    if all(kind.startswith("'") for kind in pattern.subjects):
+        nouns = [noun for kind in pattern.subjects for noun in nouns_of(kind)]
+        if not any(noun.gender == "n" or {"animal", "pet"} & noun.classes for noun in nouns):
+            return True  # the sun shines, the thief breaks in: neither is *es*, as a child or an animal may be
     return several and pattern.subjects[0] != "it" and not PEOPLE & set(pattern.subjects)
 
 
@@ -206,7 +216,7 @@ def patterns_for(*wanted: str) -> tuple[Pattern, ...]:
             found = tuple(p for p in found if "state" not in p.options)
         elif wish == "plain":
             found = tuple(p for p in found if not {"sich", "sich.d"} & set(p.german))
-        elif wish in ("direct", "passive", "asked", "lasting", "what", "unbound"):
+        elif wish in ("direct", "passive", "asked", "lasting", "what", "unbound", "commanded"):
             found = tuple(p for p in found if getattr(p, wish))
         else:
             found = tuple(p for p in found if wish in p.options)
