@@ -245,6 +245,8 @@ _LOW = frozenset("sofort gleich bis wieder noch einmal mit ohne".split())
 
 FREQUENT = frozenset("jeden jede jedes alle zweimal dreimal viermal mehrmals".split())
 """Begin how often, which is what is negated: nicht jeden Tag."""
+_WITH = frozenset("mit ohne aus zum".split())
+"""Begin with whom and what for, which is negated, too: nicht mit ihm, nicht ohne Grund; but mit ihm nicht gern."""
 
 
 def middle_field(clause: WideClause, time: bool = True) -> list[Token]:
@@ -263,7 +265,7 @@ def middle_field(clause: WideClause, time: bool = True) -> list[Token]:
         if clause.tense in LIKING:
             new, rest = [], [*new, *rest]  # nicht gern ein Bad nehmen
         not_ = [*before, ("nicht", clause.keys[1]), *after]
-        if when and when[0][0] in FREQUENT:
+        if when and (when[0][0] in FREQUENT or (when[0][0] in _WITH and clause.tense not in LIKING)):
             return [*pronouns, *known, *not_, *when, *often, *new, *manner, *place, *rest]
         if any(item.phrase and item.phrase.built and item.phrase.built.counted for item in clause.phrase.items):
             new, rest = [], [*new, *rest]  # nicht drei Autos besitzen
