@@ -97,7 +97,7 @@ CINEMA, BUS = "go to the cinema = ins Kino gehen", "wait for {o:'bus' !the} = au
         ("rain = regnen | it", "it", "past", False, "main", "it rained", "es hat geregnet"),
         ("answer the question = die Frage beantworten", "I", "present", True, "main", "I do not answer the question",
          "ich beantworte die Frage nicht"),
-        ("answer the question = die Frage beantworten", "she", "can", True, "final", "she can not answer the question",
+        ("answer the question = die Frage beantworten", "she", "can", True, "final", "she cannot answer the question",
          "sie die Frage nicht beantworten kann"),
         ("watch videos = Videos sehen", "he", "present", True, "main", "he does not watch videos",
          "er sieht keine Videos"),

@@ -114,6 +114,8 @@ def english_statement(clause: WideClause, time: bool = True, subject: bool = Tru
     head, rest = english_group(clause)
     often = clause.middle[0] if clause.middle else []
     first = clause.subject.english if subject else []
+    if [word for word, _ in head] == ["can", "not"]:
+        head = [("cannot", head[0][1] | head[1][1])]
     return [*first, *head, *often, *rest, *english_rest(clause, time)]
 
 
@@ -243,8 +245,8 @@ _LOW = frozenset("sofort gleich bis wieder noch einmal mit ohne".split())
 """Begin what stands after *natürlich* and *vielleicht*: natürlich sofort, endlich mit mir."""
 
 
-FREQUENT = frozenset("jeden jede jedes alle zweimal dreimal viermal mehrmals".split())
-"""Begin how often, which is what is negated: nicht jeden Tag."""
+FREQUENT = frozenset("jeden jede jedes alle zweimal dreimal viermal mehrmals sofort gleich bald".split())
+"""Begin how often or how soon, which is what is negated: nicht jeden Tag, nicht sofort."""
 _WITH = frozenset("mit ohne aus zum".split())
 """Begin with whom and what for, which is negated, too: nicht mit ihm, nicht ohne Grund; but mit ihm nicht gern."""
 

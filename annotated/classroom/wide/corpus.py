@@ -47,7 +47,7 @@ def statement(draw: Draw) -> Both:
 
 def question(draw: Draw) -> Both:
     """Yes or no."""
-    clause = draw_clause(draw, Wishes(negated=0.06, asked=True))
+    clause = draw_clause(draw, Wishes(negated=0.06, comments=False))
     return [*c.english_question(clause), ("?", FINAL_MARK)], [*c.german_verb_first(clause), ("?", FINAL_MARK)]
 
 
@@ -63,6 +63,8 @@ _PLACES = frozenset("in aus vor neben hinter unter bei".split())
 def _asking(pattern: Pattern) -> tuple[str, str]:
     """'who' wen, wem, auf wen; 'what' was, worauf; '' for a place, which *where* asks for."""
     name, case, preposition = pattern.asked or (pattern.direct, 1, "")
+    if "named" in pattern.options:
+        return "", ""
     if pattern.wanted == "who":
         return "who", f"{preposition} {('wer', 'wen', 'wem')[case]}".strip()
     if preposition in _PLACES or (name == "b" and preposition != "mit") or (case == 2 and not preposition):
@@ -79,7 +81,7 @@ def wh_question(draw: Draw) -> Both:
     if roll < 0.38:
         kind = "direct" if roll < 0.22 else "asked"
         pattern = draw.pick([p for p in patterns_for("people", kind) if _asking(p)[0]])
-        clause = draw_clause(draw, Wishes(negated=0, time=0.15, gap=True, adverbs=0.4, asked=True), None, pattern)
+        clause = draw_clause(draw, Wishes(negated=0, time=0.15, gap=True, adverbs=0.4, comments=False), None, pattern)
         english, german = _asking(clause.phrase.pattern)
         asked = [(english, key), *c.english_question(clause)]
         return [*asked, ("?", FINAL_MARK)], [
@@ -89,7 +91,7 @@ def wh_question(draw: Draw) -> Both:
         ]
     if roll < 0.5:
         who = Phrase([("who", key)], lambda case: [("wer", key)], 2, "3")
-        clause = draw_clause(draw, Wishes(negated=0.03, kinds=("people",), asked=True), who)
+        clause = draw_clause(draw, Wishes(negated=0.03, kinds=("people",), comments=False), who)
         return [*c.english_statement(clause), ("?", FINAL_MARK)], [*c.german_main(clause), ("?", FINAL_MARK)]
     asking, german = draw.pick(_WHEN)
     kinds = ("people", "place") if asking == "where" else ("people", "action")

@@ -41,8 +41,8 @@ class Wishes:
     groups: tuple[str, ...] = ()
     gap: bool = False
     adverbs: float = 1.0
-    asked: bool = False
-    """Whether it is a question."""
+    comments: bool = True
+    """Whether 'of course', 'unfortunately' may stand in it: not in what is asked or supposed."""
 
 
 def draw_subject(draw: Draw, classes: Sequence[str]) -> Phrase:
@@ -116,6 +116,8 @@ def draw_tense(draw: Draw, pattern: Pattern, wishes: Wishes, subject: Phrase) ->
         return "present"
     if "state" in pattern.options and tense in ("can", "want to") and draw.chance(0.8):
         return "present"
+    if pattern.verb.base == "need" and tense in ("must", "can", "could", "should", "might", "want to"):
+        return "present"  # not: sie müssen eine Brille brauchen
     return tense
 
 
@@ -158,10 +160,6 @@ LATE = {
     "perfect": (_YET, _EITHER), "want to": (_MORE, _EITHER, _YET), "past": (_EITHER, _MORE), "will": (_EITHER, _MORE),
 }  # fmt: skip
 """What ends a negated English clause -> German before and after *nicht*."""
-
-
-_ASSERTED = frozenset("wahrscheinlich sicher leider natürlich definitiv".split())
-"""Words of one who knows the answer: no question has them."""
 
 
 def _with_oneself(clause: c.WideClause, adverbial: c.Both | None) -> bool:
@@ -217,9 +215,8 @@ def _adverbials(draw: Draw, clause: c.WideClause, wishes: Wishes) -> None:
     elif tense == "perfect" and not clause.negated and draw.chance(0.4):
         clause.middle = c.adverbial(draw, "already")
     elif draw.chance(middle) and not clause.negated:
-        clause.middle = c.adverbial(draw, "middle")
-    if wishes.asked and clause.middle and clause.middle[1][0][0] in _ASSERTED:
-        clause.middle = None
+        comment = wishes.comments and draw.chance(0.5)
+        clause.middle = c.adverbial(draw, "comment" if comment else "middle")
     if clause.middle and clause.time is None and [w for w, _ in clause.middle[0]] == ["also"] and draw.chance(0.5):
         clause.late = [("too", clause.middle[0][0][1])]
         clause.middle = ([], clause.middle[1])

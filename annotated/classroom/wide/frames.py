@@ -41,6 +41,13 @@ SLOT = re.compile(r"\{(\w+)(?:\.([\w-]+))?(?::([^}]*))?\}")
 CHOICE = re.compile(r"\(([^()|]*(?:\|[^()|]*)+)\)")
 _MARK = re.compile(r"(?<=[^\s.,?!;])([.,?!;]+)(?=\s|$)")
 _KEEP = frozenset("Mr. Mrs. Ms. Dr. a.m. p.m. o'clock".split())
+_OPEN = frozenset(
+    "if whether how where when why before until unless while after think maybe hopefully course unfortunately "
+    "fortunately".split()
+)
+"""Before a clause that takes no *of course*, *unfortunately* of its own."""
+_NOBODY = frozenset("nobody no neither few hardly".split())
+"""Begin a sentence that takes none."""
 _MODALS = {"müssen": "must", "können": "can", "wollen": "want", "sollen": "shall"}
 Both = tuple[list[Token], list[Token]]
 
@@ -110,12 +117,18 @@ class Filled:
         self.block = draw.key()
         """Of all that stands between the slots, in both languages."""
         self.specs = {name: spec for name, _, spec in SLOT.findall(english) if spec}
-        self.asked = {name for name, form, _ in SLOT.findall(english) if form == "q"}
+        self.open = {
+            found[1]
+            for found in SLOT.finditer(english)
+            if found[2] == "q"
+            or english.split()[0].lower() in _NOBODY
+            or {*english[: found.start()].lower().replace(",", " ").split()[-1:]} & _OPEN
+        }
         self.values: dict[str, c.WideClause | Phrase | Both] = {}
         for name, spec in sorted(self.specs.items(), key=lambda item: " of=" in item[1]):
-            self.values[name] = self._draw(spec, name in self.asked)
+            self.values[name] = self._draw(spec, name in self.open)
 
-    def _draw(self, spec: str, asked: bool = False) -> c.WideClause | Phrase | Both:
+    def _draw(self, spec: str, open_: bool = False) -> c.WideClause | Phrase | Both:
         kind = spec.split()[0] if spec.split() else ""
         if kind in ("S", "VP"):
             wishes, more = read_wishes(spec)
@@ -132,7 +145,7 @@ class Filled:
                 clause.middle = None
                 clause.late = clause.late if clause.negated else []
                 return clause
-            return draw_clause(self.draw, replace(wishes, asked=asked), subject, pattern)
+            return draw_clause(self.draw, replace(wishes, comments=not open_), subject, pattern)
         if kind == "FIT":
             return self._fitting_adjective(spec)
         if kind in ("GAP", "ONE"):

@@ -9,7 +9,7 @@ Format of a line: English = German | classes of the subject (people, if there is
 - `Hunger/m haben`, `blaue/p Augen haben`: are negated by *keinen*, *keine*; so is *ein* before a noun.
 - options: `sein` (perfect), `state` (no progressive, no imperative, few modals), `place`, `manner`, `no-neg`, `rare`;
   `plural`, `singular` (of the subject: *live together*, *be a child*), `weak` (hängte; the table has hing),
-  `ersatz` (er hat sie gehen lassen), `preterite` (kam aus Polen).
+  `ersatz` (er hat sie gehen lassen), `preterite` (kam aus Polen), `named` (*what does he catch?* asks for no bus).
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Pattern:
     @property
     def what(self) -> bool:
         """Whether its object is a thing: 'I know what you bought'."""
-        return bool(self.direct) and self.wanted == "what"
+        return bool(self.direct) and self.wanted == "what" and "named" not in self.options
 
     @property
     def unbound(self) -> bool:
