@@ -36,6 +36,11 @@ def verdicts() -> dict[tuple[int, str], dict[str, Any]]:
     return {(row["id"], row["german"]): row for row in _lines("verdicts")}
 
 
+def faults_of_text() -> list[dict[str, Any]]:
+    """Of 400 pairs of the training's kind that were read by hand, those that are not right: 'en', 'german', 'why'."""
+    return _lines("text_read")
+
+
 def _lines(name: str) -> list[dict[str, Any]]:
     text = (_FOLDER / f"{name}.jsonl").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()]
