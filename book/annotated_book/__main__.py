@@ -16,11 +16,11 @@ from annotated_book.record import experiment_module, make, record_names
 
 def main(arguments: list[str]) -> int:
     """Run the named experiments one after the other; list them if none is named."""
-    names, smoke = record_names(), "--smoke" in arguments
+    smoke = "--smoke" in arguments
     arguments = [name for name in arguments if name != "--smoke"]
-    if not arguments or any(name not in names for name in arguments):
+    if not arguments or not all(map(is_experiment, arguments)):
         print("usage: python -m annotated_book NAME ... [--smoke]\n")
-        for name in names:
+        for name in record_names():
             module = importlib.import_module(experiment_module(name))
             print(f"  {name:30} {(module.__doc__ or '').splitlines()[0]}")
         return 2 if arguments else 0
@@ -34,6 +34,15 @@ def main(arguments: list[str]) -> int:
             print(f"{name} has no small version")
             return 2
     return 0
+
+
+def is_experiment(name: str) -> bool:
+    """Whether a module can make this record, be there one yet or not."""
+    try:
+        module = importlib.import_module(experiment_module(name))
+    except (FileNotFoundError, ModuleNotFoundError):
+        return False
+    return callable(getattr(module, "run", None))
 
 
 if __name__ == "__main__":

@@ -77,6 +77,14 @@ def test_the_command_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> 
     shown = capsys.readouterr().out
     assert all(name in shown for name in record_names())
     assert main(["no_such_run"]) == 2
+    assert main(["masks/no_such_part"]) == main(["wide_model/charts"]) == 2
+
+
+def test_the_first_record_of_an_experiment_is_made_by_the_same_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    monkeypatch.setattr("annotated_book.__main__.record_names", list)
+    monkeypatch.setattr("annotated_book.__main__.make", lambda name, run: made.append(name))
+    assert main(["subwords", "atlas/second_training"]) == 0 and made == ["subwords", "atlas/second_training"]
 
 
 def test_the_command_is_a_module() -> None:

@@ -12,7 +12,7 @@ const EXAMPLES = [
 function everyday(box) {
   const view = framedView();
   const made = panel(box, {
-    examples: EXAMPLES, load: "asked", output: [view.element],
+    examples: EXAMPLES, load: "asked", about: false, output: [view.element],
     loader: () => { if (!globalThis.annotatedWideEngine) made.say(`The wide model is being fetched (${WIDE_SIZE}) …`); return loadWide(); },
     async run({ engine, text, isCurrent, say }) {
       view.start(engine, engine.read(text));
@@ -22,7 +22,6 @@ function everyday(box) {
       say(`“${found.text}” has a probability of ${percent(Math.exp(found.logProbability))}.`);
     },
   });
-  box.querySelector(".live-own:not(.live-model)").remove(); // the page is about no one sentence
   made.say(`Choose a sentence or type one: the wide model (${WIDE_SIZE}) is fetched then.`);
   return made;
 }

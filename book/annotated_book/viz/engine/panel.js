@@ -35,7 +35,8 @@
 //   say(text)  the result as a sentence
 // What the reader types is kept in this browser and shared by all panels of the book; examples are not kept. While a panel
 // holds a sentence of the reader's, a line says which sentence the page speaks of, and a button puts that one back and calls
-// `restore`, if given, for what the page's text assumes besides; another line says which model translates, and which of the
+// `restore`, if given, for what the page's text assumes besides (`about: false` leaves that line out, where a page is about no
+// one sentence); another line says which model translates, and which of the
 // words that one has never read (sentence_field.js).
 // Views (tokens with probabilities, source tokens with attention, bars, compared sentences) are in views.js, lines between
 // tokens in lines.js, a panel that only switches parts off in switch_panel.js. Looks are in panel.css.
@@ -52,11 +53,11 @@ export function livePanels(panels) {
 }
 
 export function panel(box, { examples = [], target, controls = [], output = [], below = [], run, load = "near", loader = loadEngine,
-  label = "English", wide, restore }) {
+  label = "English", wide, about = true, restore }) {
   const fallback = box.querySelectorAll(":scope > .live-fallback"), status = html("p", { className: "live-status", role: "status" });
   const targets = new Map(examples.map(example => [example].flat())), texts = [...targets.keys()];
   const first = box.dataset.sentence || texts[0];
-  const sentence = sentenceField({ first, examples: texts, label, wide, restore, change: () => later(),
+  const sentence = sentenceField({ first, examples: texts, label, wide, about, restore, change: () => later(),
     choose(text) { if (targets.get(text)) second.value = targets.get(text); } });
   const second = target === undefined ? null : field(() => later(), { type: "text", value: target, maxLength: 160, autocomplete: "off" });
   let number = 0, waiting, wanted = load === "asked";

@@ -61,7 +61,7 @@ function modelLine(wide, again) {
 
 // A field with a menu. `change` hears of every new text, `choose` of an example; `text()` tells the text, trimmed. From `speaker` on
 // it says which model translates a sentence of the reader's, and what that one has never read, and offers words.
-export function sentenceField({ first, examples, label, wide, change, choose, restore }) {
+export function sentenceField({ first, examples, label, wide, about: ofPage, change, choose, restore }) {
   let reading, other, failed = false, doubts = {};
   const isOwn = text => ![first, ...examples, ""].includes(text);
   const take = text => { input.value = text; tell(); };
@@ -79,7 +79,7 @@ export function sentenceField({ first, examples, label, wide, change, choose, re
     if (known && !byWide && !noted.length) noted.push(...(doubts[plain] ?? []));
     if (!own) model.reset();
     if (known) model.show(plain, reading, other, failed); else model.hide();
-    about.hidden = !own && Boolean(plain);
+    about.hidden = !ofPage || !own && Boolean(plain);
     notes.hidden = !noted.length;
     notes.textContent = `${noted.join(" ")} `;
     const asTraining = noted.length > 0 && !byWide;
