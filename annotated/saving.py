@@ -6,10 +6,9 @@ is never run with another shape or another vocabulary than it was trained with.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -71,19 +70,12 @@ def save_pretrained(
     DiskFull
         If the disk is full; a folder that was there before is untouched.
     """
-    with model_folder(folder) as partial:
-        state = rounded_rows(model.state_dict()) if int8 else model.state_dict()
-        write_model_files(partial, model.config, state, tokenizer, longest_source)
-
-
-@contextlib.contextmanager
-def model_folder(folder: str | Path) -> Iterator[Path]:
-    """An empty folder for the files of a model, which becomes `folder` when the block ends; as `save_pretrained`."""
     folder = require_our_folder(
         folder, MODEL_FILES, lambda place: is_json_of(place / "config.json", "format", "model"), whole=True
     )
     with atomic_folder(folder) as partial:
-        yield partial
+        state = rounded_rows(model.state_dict()) if int8 else model.state_dict()
+        write_model_files(partial, model.config, state, tokenizer, longest_source)
         for name in KEPT_FILES:
             if (folder / name).is_file():
                 shutil.copy2(folder / name, partial / name)

@@ -204,7 +204,6 @@ FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "annotated.interop.marian_folder.export_marian": ("export", ("model.safetensors", "config.json", "tokenizer.json")),
     "annotated.interop.onnx.export_onnx": ("onnx", ("onnx.json", "tokenizer.json", "translate.py")),
     "annotated.interop.torchtext.save_multi30k": ("multi30k", ("train.tsv", "valid.tsv", "test.tsv")),
-    "annotated.parsing.parser.save_parser": ("model", ("config.json", "model.safetensors", "README.md")),
     "annotated.runs.checkpoint.save_checkpoint": (
         "checkpoint", tuple(f"checkpoints/update-000000001/{name}" for name in CHECKPOINT),
     ),
