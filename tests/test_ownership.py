@@ -195,7 +195,6 @@ def _config() -> tuple[ModelConfig, TrainingConfig, DataConfig]:
 RUN = ("README.md", "tokenizer.json", "tokenizer.origin.json", "training.lock", "log.jsonl", "data/train/store.json")
 PREPARED = ("preparation.lock", "manifest/03-clean.json", "README.md", "tokenizer.json", "train.tsv")
 STORE = ("store.lock", "store.json", "source.tokens.1234abcd", "target.offsets.1234abcd")
-CHECKPOINT = ("state.json", "config.json", "model.safetensors")
 FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "annotated.data.store.TokenStore.build": ("store", STORE),
     "annotated.data.store.TokenStore.open_or_build": ("store", STORE),
@@ -204,10 +203,7 @@ FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "annotated.interop.marian_folder.export_marian": ("export", ("model.safetensors", "config.json", "tokenizer.json")),
     "annotated.interop.onnx.export_onnx": ("onnx", ("onnx.json", "tokenizer.json", "translate.py")),
     "annotated.interop.torchtext.save_multi30k": ("multi30k", ("train.tsv", "valid.tsv", "test.tsv")),
-    "annotated.runs.checkpoint.save_checkpoint": (
-        "checkpoint", tuple(f"checkpoints/update-000000001/{name}" for name in CHECKPOINT),
-    ),
-    "annotated.runs.checkpoint.write_snapshot": ("snapshot", CHECKPOINT),
+    "annotated.runs.checkpoint.write_snapshot": ("snapshot", ("state.json", "config.json", "model.safetensors")),
     "annotated.runs.dataset.prepare_data": ("prepare_data", RUN),
     "annotated.runs.dry_run.DryRun.save": ("record", ("",)),
     "annotated.runs.dry_run.dry_run": ("run", ("rehearsal.json", ".rehearsal/run/README.md")),
@@ -264,7 +260,7 @@ def _call(name: str, places: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -
     optimizer, state, pair = make_optimizer(model, TrainingConfig()), TrainingState(update=1), ("Yes.", "Ja.")
     if how == "multi30k":
         monkeypatch.setattr("annotated.interop.torchtext.read_multi30k", lambda *_: iter([pair]))
-    snapshot = take_snapshot(model, optimizer, state, tokenizer, copy=False)
+    snapshot = take_snapshot(model, optimizer, state, tokenizer)
     ways: dict[str, Callable[[Any], Any]] = {
         "store": lambda out: function(out, [pair], tokenizer, 50),
         "tokenizer": lambda out: tokenizer.save(out),
@@ -274,7 +270,6 @@ def _call(name: str, places: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -
         "model": lambda out: function(out, model, tokenizer),
         "scaffold": lambda out: function("ex99-1", "A mean", out),
         "method": lambda out: translator.save_pretrained(out),
-        "checkpoint": lambda out: function(Path(out), model, optimizer, state, tokenizer, 3),
         "snapshot": lambda out: function(snapshot, out),
         "prepare_data": lambda out: function(_config()[2], out, Processes(device=torch.device("cpu")), None),
         "record": lambda out: function(object(), out),
@@ -326,10 +321,9 @@ def test_a_function_leaves_the_users_files(
     with pytest.raises(FileExistsError):
         call(out)
     assert contents(tmp_path) == before
-    if not name.endswith("save_checkpoint"):
-        with pytest.raises(ValueError, match="empty"):
-            call("")
-        assert contents(tmp_path) == before
+    with pytest.raises(ValueError, match="empty"):
+        call("")
+    assert contents(tmp_path) == before
 
 
 # The rule itself.
