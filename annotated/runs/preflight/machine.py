@@ -99,7 +99,7 @@ def check_precision(training: TrainingConfig) -> PreflightCheck:
         except ValueError as error:
             return PreflightCheck("precision", "fail", str(error), "choose --training.vocabulary-precision same")
     try:
-        Precision.of(training, device)
+        Precision(training, device)
     except (ValueError, RuntimeError) as error:
         return PreflightCheck("precision", "fail", str(error), "choose --training.precision fp32 or bf16")
     name = training.precision
