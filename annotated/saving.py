@@ -22,7 +22,7 @@ from annotated.data.tokenizer import Tokenizer
 from annotated.int8_rows import restored_rows, rounded_rows
 from annotated.model import Transformer
 from annotated.ownership import is_json_of, require_our_folder
-from annotated.storage import atomic_folder, atomic_write, checksum, verify_checksums
+from annotated.storage import atomic_folder, checksum, verify_checksums, write_json
 
 FORMAT = 1
 KEPT_FILES = ("log.jsonl", "README.md")
@@ -246,12 +246,6 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
         raise CheckpointError(f"{path}: no such file") from None
     except (safetensors.SafetensorError, OSError, ValueError) as error:
         raise CheckpointError(f"{path}: damaged or incomplete ({error})") from None
-
-
-def write_json(path: Path, content: Any) -> None:
-    """Write JSON that people can read too."""
-    with atomic_write(path) as file:
-        file.write(json.dumps(content, indent=2) + "\n")
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import json
 import os
 import secrets
 import shutil
@@ -130,6 +131,12 @@ def atomic_write(path: str | Path, mode: Literal["w", "wb"] = "w", *, permission
         with contextlib.suppress(OSError):
             partial.unlink()
         raise
+
+
+def write_json(path: str | Path, content: Any) -> None:
+    """Write JSON that people can read too, whole or not at all."""
+    with atomic_write(path) as file:
+        file.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 @contextlib.contextmanager

@@ -94,7 +94,7 @@ def test_a_command_leaves_the_users_files(
 WRITES = {
     "atomic_write", "atomic_folder", "new_texts", "exclusive_lock", "mkdir", "write_text", "write_bytes", "rename",
     "unlink", "rmtree", "copyfile", "copy2", "save_file", "output_path", "require_our_file", "require_our_folder",
-    "require_own_folder", "model_folder", "export_folder",
+    "require_own_folder", "export_folder",
 }  # fmt: skip
 """Names of what is called by a function that writes."""
 PARTS = {
@@ -114,15 +114,12 @@ PARTS = {
     "annotated.runs.preflight": "a folder of its own, which is removed",
     "annotated.runs.setup.start_run": "of `train`, in the folder of a run",
     "annotated.runs.validation_callbacks.write_heads": "of `train`, in the folder of a run",
-    "annotated.saving.model_folder": "by save_pretrained",
-    "annotated.saving.write_json": "by those that have looked",
     "annotated.saving.write_model_files": "into an empty folder",
     "annotated.saving.write_tensors": "into an empty folder",
     "annotated.translator.Translator.from_pretrained": "reads",
     "annotated.wmt14.archives.extract": "a stage, in .partial/",
     "annotated.wmt14.download.download": "a stage, in .partial/",
     "annotated.wmt14.encode.join": "a stage, in .partial/",
-    "annotated.wmt14.manifest.write_json": "of the runner, in manifest/",
     "annotated.wmt14.sgm": "reads",
     "annotated.wmt14.sources": "reads",
     "annotated_grader.instructor.exports.gradescope.grade": "in a folder of its own",

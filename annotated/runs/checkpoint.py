@@ -32,11 +32,10 @@ from annotated.saving import (
     load_weights,
     read_json,
     read_tensors,
-    write_json,
     write_model_files,
     write_tensors,
 )
-from annotated.storage import atomic_folder, checksums, sweep, verify_checksums
+from annotated.storage import atomic_folder, checksums, sweep, verify_checksums, write_json
 
 CHECKPOINTS = "checkpoints"
 BEST = "best"
