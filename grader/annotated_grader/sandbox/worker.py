@@ -142,10 +142,6 @@ class Worker:
 
     def __init__(self, output: Output) -> None:
         self.output = output
-        self._begin()
-
-    def _begin(self) -> None:
-        self.output.kept = ""
         self.interpreter = interpreter.Interpreter(cells.answer_names())
 
     def answer(self, request: bytes) -> bytes:
@@ -169,8 +165,6 @@ class Worker:
             return self.interpreter.load_given(operation["code"])
         if kind == "output":
             return self.output.kept
-        if kind == "fresh":
-            return self._begin()
         return self.interpreter.perform(operation)
 
     def _cell(self, code: str, skip: list[str] | None, needed: bool, ends: bool) -> None:
