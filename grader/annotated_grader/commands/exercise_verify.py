@@ -8,16 +8,12 @@ import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.context import BaseContext
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tyro
-
-from annotated.ownership import require_our_file
-from annotated.storage import atomic_write
 
 if TYPE_CHECKING:
     from annotated_grader.exercise.exercise import Exercise
@@ -47,8 +43,6 @@ class Verify:
     """Grade solution, stub and empty notebook through the sandbox as well."""
     matrix: bool = False
     """Print for each wrong answer which checks it loses."""
-    table: Path | None = field(default=None)
-    """Also write these matrices to this file; one that holds something already is never replaced."""
 
     def run(self) -> int:
         """Verify and report; 1 if anything is wrong."""
@@ -58,15 +52,12 @@ class Verify:
 
         if not self.exercises and not self.all and not self.mutants:
             raise ValueError("name exercises, such as ex05-1, or give --all")
-        if self.table:
-            require_our_file(self.table)
         start, failed = time.perf_counter(), 0
         chosen = [find(id) for id in self.exercises] if self.exercises and not self.all else all_exercises()
         if self.mutants:
             return self._run_mutants([exercise.id for exercise in chosen])
         level = best_level(trust=True) if self.sandbox else None  # what is verified here is ours
         print(f"{len(chosen)} exercises, {level or 'no'} sandbox, {self.jobs} at once", file=sys.stderr)
-        matrices = []
         with (
             started_once(level) if level else nullcontext(),
             ProcessPoolExecutor(self.jobs, _context(), _one_thread) as pool,
@@ -76,16 +67,12 @@ class Verify:
             for task in tasks:
                 line, matrix, right = task.result()
                 failed += not right
-                matrices.append(matrix)
                 print(f"{line}\n{matrix}" if self.matrix else line, flush=True)
             wrong = [problem for task in as_completed(doctor) if (problem := task.result())]
         for problem in sorted(wrong):
             print(f"doctor: {problem}")
         if doctor:
             print(f"doctor: {len(doctor) - len(wrong)} of {len(doctor)} examinations as they must be")
-        if self.table:
-            with atomic_write(self.table) as file:
-                file.write("\n\n".join(matrices) + "\n")
         print(f"{len(chosen) - failed} passed, {failed} failed in {time.perf_counter() - start:.0f} s")
         return 1 if failed or wrong else 0
 
