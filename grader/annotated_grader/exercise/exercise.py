@@ -7,6 +7,7 @@ holds strangers' answers for the tests of the grader's fairness; neither learner
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,7 @@ import yaml
 
 from annotated_grader.exercise.checks import Check, load_checks
 from annotated_grader.exercise.options import shuffled
+from annotated_grader.sandbox.names import definitions, parsed
 
 ID = re.compile(r"ex(\d\d)-(\d+)")
 _LINE = re.compile(r"\S.*[^.\s]")
@@ -131,6 +133,11 @@ class Exercise:
         """The same without the solution."""
         return self._code(stub_of)
 
+    def is_untouched(self, code: str) -> bool:
+        """Whether all that is asked for is in this code as the stub has it; layout and comments do not count."""
+        stub, mine = _normal_forms(self.stub_code), _normal_forms(code)
+        return bool(mine) and all(mine.get(name, stub.get(name)) == stub.get(name) for name in self.answers)
+
     def _code(self, transform: Any) -> str:
         cells = (c.text for c in self.cells if c.code and {"answer", "given"} & set(c.tags))
         return "\n\n".join(transform(text).strip("\n") for text in cells) + "\n"
@@ -167,6 +174,11 @@ class Exercise:
         return tuple(
             _wrong_answer(entry, self.solution_code, f"{file}, entry {i}") for i, entry in enumerate(entries, 1)
         )
+
+
+def _normal_forms(code: str) -> dict[str, str]:
+    """What code defines at its top level, each in a form that knows neither layout nor comments."""
+    return {name: ast.dump(node) for name, node in definitions(parsed(code)).items()}
 
 
 def read_yaml(text: str) -> Any:

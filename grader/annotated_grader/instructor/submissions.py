@@ -328,7 +328,6 @@ def _attempts(files: list[SubmissionFile], jobs: int, bounds: Bounds | None) -> 
 
 def _is_attempt(file: SubmissionFile, exercise: Exercise) -> bool:
     """In a child: whether a file has an answer, or part of one, that the stub has not."""
-    from annotated_grader.exercise.untouched import is_untouched
     from annotated_grader.exercise.versions import versions_of
     from annotated_grader.sandbox.names import definitions, names_in_text, parsed
 
@@ -339,7 +338,7 @@ def _is_attempt(file: SubmissionFile, exercise: Exercise) -> bool:
     broken = {name for cell in submission.cells if not cell.parses for name in names_in_text(cell.code)}
     codes = [version.submission.code for version in versions_of(exercise, submission)]
     written = {name for code in codes for name in definitions(parsed(code))} & set(exercise.answers)
-    touched = bool(broken) or not all(is_untouched(exercise, code) for code in codes)
+    touched = bool(broken) or not all(exercise.is_untouched(code) for code in codes)
     return bool(broken & set(exercise.answers) or written) and touched
 
 
