@@ -22,18 +22,15 @@ from annotated_grader.exercise.run import (
 from annotated_grader.exercise.student import Student
 from annotated_grader.exercise.submission import CodeCell, Submission
 from annotated_grader.exercise.versions import Version, best_version, versions_of
+from annotated_grader.sandbox.cells import MOST_OUTPUT, SHORTEST_SECONDS
 from annotated_grader.sandbox.codec import CodecError, decode, encode
 from annotated_grader.sandbox.interpreter import AnswerError
 from annotated_grader.sandbox.isolation import best_level
 from annotated_grader.sandbox.process import Died, Level, OutOfTime, Process, SandboxLimits
 
-MOST_OUTPUT = 20_000
-"""Characters of what an answer printed that are kept."""
 Status = Literal["ok", "student_error", "timeout", "died", "not_available", "grader_error"]
 _MOST_SKIPPED = 4
 """Cells that may end the process without costing a restart."""
-_SHORTEST = 0.05
-"""Seconds that a cell is not started for."""
 _OTHERS_LOST = 2
 """How often cells that the answer does not seem to need may end it so; after the second time none of them is run."""
 
@@ -174,7 +171,7 @@ class RemoteStudent(Student):
     def _run_other(self, number: int, cell: CodeCell) -> None:
         """Run what the answer does not seem to need: nothing that fails there is said, and all of it has one budget."""
         before = self.status
-        if self._others_left < _SHORTEST:
+        if self._others_left < SHORTEST_SECONDS:
             self._others_end = min(self._others_end, number)
         try:
             if number >= self._others_end:

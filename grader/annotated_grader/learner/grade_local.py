@@ -29,11 +29,8 @@ from annotated_grader.learner import quiz
 from annotated_grader.learner.files import as_in_the_sandbox, run_file
 from annotated_grader.learner.record import ProgressRecord
 from annotated_grader.learner.timeout import TimeBudget
-from annotated_grader.sandbox.cells import answer_names
+from annotated_grader.sandbox.cells import MOST_OUTPUT, answer_names
 from annotated_grader.sandbox.interpreter import AnswerError
-
-MOST_OUTPUT = 20_000
-"""Characters of what an answer prints that are kept."""
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,6 @@ interpreter: Any = None  # imported by `main`, when the doors are shut
 codec: Any = None
 cells: Any = None
 
-KEPT_OUTPUT = 20_000
-"""Characters of what an answer prints that are kept; the rest is dropped as it comes."""
-
 
 class Channel:
     """Messages from and to the grader, on descriptors that the answer's code is not told of."""
@@ -76,8 +73,8 @@ class Output(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Keep what there is room for."""
-        if len(self.kept) < KEPT_OUTPUT:
-            self.kept += str(text)[: KEPT_OUTPUT - len(self.kept)]
+        if len(self.kept) < cells.MOST_OUTPUT:
+            self.kept += str(text)[: cells.MOST_OUTPUT - len(self.kept)]
         return len(text)
 
     def close(self) -> None:
