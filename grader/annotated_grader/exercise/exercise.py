@@ -31,7 +31,7 @@ _SOLUTION = re.compile(
     re.M | re.S,
 )
 _NEEDED = frozenset("id title line chapter paper kind minutes answers hints quiz".split())
-_OPTIONAL = frozenset("forbidden library catches difficulty".split())
+_OPTIONAL = frozenset("forbidden library catches".split())
 KINDS = ("predict", "write", "prove", "repair")
 DIFFICULTIES = ("easy", "medium", "hard")
 _EASY, _MEDIUM = 15, 30  # minutes at most
@@ -95,7 +95,6 @@ class Exercise:
     forbidden: tuple[str, ...] = ()
     library: bool = False
     catches: str = ""
-    difficulty: str = "medium"
 
     @property
     def number(self) -> int:
@@ -106,6 +105,11 @@ class Exercise:
     def place(self) -> str:
         """'5.1': its chapter, and its place there."""
         return f"{self.number}.{self.id.partition('-')[2]}"
+
+    @property
+    def difficulty(self) -> str:
+        """What its minutes suggest: one of `DIFFICULTIES`."""
+        return DIFFICULTIES[(self.minutes > _EASY) + (self.minutes > _MEDIUM)]
 
     @cached_property
     def statement(self) -> str:
@@ -226,7 +230,7 @@ def parse(text: str, folder: Path) -> Exercise:
     values: dict[str, Any] = {key: data[key] for key in ("id", "title", "line", "chapter", "kind", "minutes")}
     values |= {key: tuple(data.get(key) or ()) for key in ("paper", "answers", "forbidden", "hints", "quiz")}
     values["quiz"] = tuple(map(_question, values["quiz"]))
-    values["difficulty"] = _difficulty(data)
+    values["minutes"] = int(values["minutes"])
     values |= {"library": bool(data.get("library", False)), "catches": str(data.get("catches", ""))}
     return Exercise(folder=folder, cells=tuple(_cells(body)), **values)
 
@@ -237,15 +241,6 @@ def _question(data: Any) -> Any:
         return data | {"options": shuffled(data["question"], data["options"], lambda option: str(option["text"]))}
     except (KeyError, TypeError):
         return data
-
-
-def _difficulty(data: dict[str, Any]) -> str:
-    """What the front matter says from 1 to 3, or what the minutes suggest."""
-    minutes = int(data["minutes"])
-    level = data.get("difficulty", 1 if minutes <= _EASY else 2 if minutes <= _MEDIUM else 3)
-    if level not in (1, 2, 3):
-        raise ExerciseError(f"its difficulty is {level!r}; expected 1, 2 or 3")
-    return DIFFICULTIES[level - 1]
 
 
 def _cells(body: str) -> list[Cell]:
