@@ -122,11 +122,9 @@ class Collected:
     skipped: tuple[tuple[str, str], ...]
 
 
-def collect(
-    folder: Path, exercise: str = "", student: str = "", jobs: int = 1, bounds: Bounds | None = None, layout: str = AUTO
-) -> Collected:
+def collect(folder: Path, exercise: str = "", student: str = "", layout: str = AUTO) -> Collected:
     """Find the submissions in a folder, or take a single file: `look`, and then `choose`."""
-    return choose(look(folder, Looking(exercise, student, layout), jobs, bounds), jobs, bounds)
+    return choose(look(folder, Looking(exercise, student, layout)))
 
 
 def look(folder: Path, looking: Looking, jobs: int = 1, bounds: Bounds | None = None) -> ClassFiles:
