@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
 from annotated_grader.exercise.catalogue import all_exercises, find
-from annotated_grader.exercise.exercise import Exercise, ExerciseError, parse
+from annotated_grader.exercise.exercise import Exercise, parse
 
 PARTS = (
     "reference.exercise_index",
@@ -167,15 +167,12 @@ def test_words_stand_for_the_number_of_a_question(extension: Any) -> None:
     )
 
 
-def test_difficulty_comes_from_the_front_matter_or_the_minutes(exercise: Exercise) -> None:
+def test_difficulty_comes_from_the_minutes(exercise: Exercise) -> None:
     text = (exercise.folder / "exercise.md").read_text(encoding="utf-8")
     levels = {}
     for minutes in (15, 16, 30, 31):
         levels[minutes] = parse(text.replace("minutes: 20", f"minutes: {minutes}"), exercise.folder).difficulty
     assert levels == {15: "easy", 16: "medium", 30: "medium", 31: "hard"}
-    assert parse(text.replace("minutes: 20", "minutes: 20\n  difficulty: 3"), exercise.folder).difficulty == "hard"
-    with pytest.raises(ExerciseError, match="expected 1, 2 or 3"):
-        parse(text.replace("minutes: 20", "minutes: 20\n  difficulty: 4"), exercise.folder)
 
 
 def test_what_is_folded_is_no_reading_time(extension: Any) -> None:
