@@ -6,11 +6,9 @@ Without a browser or a book their tests are skipped, and say so.
 from __future__ import annotations
 
 import functools
-import http.server
 import os
 import shutil
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -20,6 +18,7 @@ from typing import Any
 import pytest
 
 from annotated_book.viz.engine.tests.conftest import data, translator
+from book.tests.sites import served
 from book.tests.visit import Visit
 
 __all__ = ["data", "translator"]
@@ -97,19 +96,11 @@ def extension(repository: Path) -> Iterator[Callable[[str], Any]]:
     sys.path.pop(0)
 
 
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
 @pytest.fixture(scope="session")
 def site(book: Path) -> Iterator[str]:
     """The address of the book on this machine."""
-    handler = functools.partial(_Quiet, directory=str(book))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with served(book) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import io
 import json
 import re
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 from annotated_book.pages import page_file, page_texts
+from book.tests.sites import build_site
 
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
@@ -29,28 +29,11 @@ PAGES = {f"{page}.md": text for page, text in page_texts().items()}
 @pytest.fixture
 def page(extension: Any, tmp_path: Path) -> Callable[[str], tuple[str, str]]:
     """Build a page of Markdown: its HTML, and what was complained about."""
-    from sphinx.application import Sphinx
-    from sphinx.util.docutils import docutils_namespace
+    parts = [f"authoring.{name}" for name in ("fold", "margin", "prediction", "row_blocks")]
 
     def build(text: str) -> tuple[str, str]:
-        source, out = tmp_path / "source", tmp_path / "out"
-        source.mkdir(exist_ok=True)
-        (source / "index.md").write_text(f"# Title\n\n{text}\n", encoding="utf-8")
-        settings = {
-            "extensions": [
-                "myst_parser",
-                "page_kit.authoring.fold",
-                "page_kit.authoring.margin",
-                "page_kit.authoring.row_blocks",
-            ],
-            "myst_enable_extensions": ["colon_fence", "dollarmath"],
-        }
-        complaints = io.StringIO()
-        with docutils_namespace():
-            app = Sphinx(str(source), None, str(out), str(out / ".trees"), "html", settings, None, complaints)
-            app.add_directive("prediction", extension("authoring.prediction").Prediction)
-            app.build()
-        return (out / "index.html").read_text(encoding="utf-8"), complaints.getvalue()
+        out, complaints = build_site(tmp_path, {"index": f"# Title\n\n{text}\n"}, parts)
+        return (out / "index.html").read_text(encoding="utf-8"), complaints
 
     return build
 

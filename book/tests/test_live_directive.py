@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from book.tests.sites import build_site
 
 pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
@@ -14,12 +15,6 @@ pytest.importorskip("sphinx", reason="the book's extension needs the extra `book
 @pytest.fixture(scope="module")
 def built(extension: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A site of some pages in a folder `machine`, and what was complained about."""
-    from sphinx.application import Sphinx
-    from sphinx.util.docutils import docutils_namespace
-
-    folder = tmp_path_factory.mktemp("live")
-    source, out = folder / "source", folder / "build" / "html"
-    (source / "machine").mkdir(parents=True)
     twice = ':::{live} positions\n:sentence: A "cat" sleeps.\n\nWithout **scripts**.\n:::\n\n'
     pages = {
         "positions": twice + ":::{live} positions\nAgain.\n:::",
@@ -28,17 +23,8 @@ def built(extension: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
         "nowhere": ":::{live} positions\nText.\n:::",
         "elsewhere": ":::{live} doctor\n:folder: doctor\n\nText.\n:::",
     }
-    (source / "index.md").write_text("# Index\n", encoding="utf-8")
-    for name, text in pages.items():
-        (source / "machine" / f"{name}.md").write_text(
-            f"---\norphan: true\n---\n# {name}\n\n{text}\n", encoding="utf-8"
-        )
-    settings = {"extensions": ["myst_parser", "page_kit.authoring.live"], "myst_enable_extensions": ["colon_fence"]}
-    complaints = io.StringIO()
-    with docutils_namespace():
-        app = Sphinx(str(source), None, str(out), str(out / ".trees"), "html", settings, None, complaints)
-        app.build()
-    return out, complaints.getvalue()
+    texts = {f"machine/{name}": f"# {name}\n\n{text}\n" for name, text in pages.items()}
+    return build_site(tmp_path_factory.mktemp("live"), texts, ["authoring.live"])
 
 
 def test_the_box_holds_the_fallback_and_its_script_is_loaded_once(built: tuple[Path, str]) -> None:
