@@ -88,12 +88,12 @@ def book() -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def extension(repository: Path) -> Iterator[Callable[[str], Any]]:
+@pytest.fixture(scope="session")
+def extension() -> Callable[[str], Any]:
     """Import a part of the book's extension: `extension("terms.term_counts").places`."""
-    sys.path.insert(0, str(repository / "book" / "_ext"))
-    yield lambda part: import_module(f"page_kit.{part}")
-    sys.path.pop(0)
+    pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
+    sys.path.insert(0, str(ROOT / "book" / "_ext"))
+    return lambda part: import_module(f"page_kit.{part}")
 
 
 @pytest.fixture(scope="session")
@@ -104,15 +104,9 @@ def site(book: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def wheels(extension: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The wheels of library and grader by their packages, as the book builds them."""
-    pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-    sys.path.insert(0, str(ROOT / "book" / "_ext"))
-    try:
-        from page_kit.delivery.downloads import build_wheels
-    finally:
-        sys.path.pop(0)
-    return build_wheels(tmp_path_factory.mktemp("wheel"))
+    return extension("delivery.downloads").build_wheels(tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="session")

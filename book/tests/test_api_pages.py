@@ -15,8 +15,6 @@ import pytest
 import annotated
 from annotated_book.pages import BOOK
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-
 PAGES = sorted((BOOK / "reference" / "api").glob("*.md"))
 FIRST = re.compile(r"^(annotated(?:_grader|_book)?\.[\w.]+)(?: \| .+)?$", re.MULTILINE)
 """A line of the table of what to read first, perhaps with a sentence of its own."""

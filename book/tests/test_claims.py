@@ -15,8 +15,6 @@ import yaml
 from annotated_book.pages import page_file, page_files
 from book.tests.sites import build_site
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-
 PAGE = "results/claims.html"
 
 

@@ -65,14 +65,13 @@ See [chapter 7](../../attention/masks/masks.md) and {py:class}`torch.nn.Linear`,
 
 
 @pytest.fixture(scope="module")
-def plain(repository: Path) -> Any:
-    sys.path.insert(0, str(repository / "book" / "_ext"))
-    try:
-        from page_kit.delivery import downloads, notebook_export
-    finally:
-        sys.path.pop(0)
-    notebook_export.downloads = downloads
-    return notebook_export
+def plain(extension: Any) -> Any:
+    return extension("delivery.notebook_export")
+
+
+@pytest.fixture(scope="module")
+def downloads(extension: Any) -> Any:
+    return extension("delivery.downloads")
 
 
 def test_directives_become_plain_markdown(plain: Any, repository: Path) -> None:
@@ -214,9 +213,9 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str,
 
 
 def run_first_cell(
-    plain: Any, where: tuple[Path, dict[str, str]], folder: Path, wheels: dict[str, str], book: str = ""
+    downloads: Any, where: tuple[Path, dict[str, str]], folder: Path, wheels: dict[str, str], book: str = ""
 ) -> Any:
-    code = plain.downloads.first_cell(book, wheels).replace(', "vl-convert-python"', "")
+    code = downloads.first_cell(book, wheels).replace(', "vl-convert-python"', "")
     # Without its dependencies the library cannot be imported there: the test ends where the import begins.
     assert "\nimport annotated\n" in code
     code = code.replace("import annotated\n", "print(importlib.util.find_spec('annotated').origin); raise SystemExit\n")
@@ -225,40 +224,40 @@ def run_first_cell(
 
 
 def test_the_first_cell_says_what_to_do_and_then_installs_from_the_wheel_beside_it(
-    plain: Any, elsewhere: Any, wheels: dict[str, Path], tmp_path: Path
+    downloads: Any, elsewhere: Any, wheels: dict[str, Path], tmp_path: Path
 ) -> None:
     alone = tmp_path / "alone"
     alone.mkdir()
     library = {"annotated": wheels["annotated"].name}
-    failed = run_first_cell(plain, elsewhere, alone, library)
+    failed = run_first_cell(downloads, elsewhere, alone, library)
     assert failed.returncode == 1 and "Installing" not in failed.stdout, "a name that is not ours is not asked for"
     assert library["annotated"] in failed.stderr and "ANNOTATED_SOURCE" in failed.stderr
-    published = run_first_cell(plain, elsewhere, alone, {"annotated": "none.whl"}, book="http://127.0.0.1:1/book/")
+    published = run_first_cell(downloads, elsewhere, alone, {"annotated": "none.whl"}, book="http://127.0.0.1:1/book/")
     assert "Installing it from http://127.0.0.1:1/book/_static/wheel/none.whl" in published.stdout
     assert "Put none.whl\n(from the page's download menu)" in published.stderr
 
     shutil.copy(wheels["annotated"], alone)
-    done = run_first_cell(plain, elsewhere, alone, library)
+    done = run_first_cell(downloads, elsewhere, alone, library)
     assert done.returncode == 0, done.stderr
     assert f"Installing it from {alone / library['annotated']}" in done.stdout and "site-packages" in done.stdout
 
-    again = run_first_cell(plain, elsewhere, tmp_path, library)
+    again = run_first_cell(downloads, elsewhere, tmp_path, library)
     assert "Installing" not in again.stdout, "what is there is found"
 
     both = {package: wheels[package].name for package in ("annotated", "annotated_grader")}
-    lacking = run_first_cell(plain, elsewhere, tmp_path, both)
+    lacking = run_first_cell(downloads, elsewhere, tmp_path, both)
     assert lacking.returncode == 1 and "Download annotated_grader-" in lacking.stderr, "the library is there already"
     elsewhere[1]["ANNOTATED_SOURCE"] = str(wheels["annotated"])  # the grader's lies beside it
-    whole = run_first_cell(plain, elsewhere, tmp_path, both)
+    whole = run_first_cell(downloads, elsewhere, tmp_path, both)
     assert whole.returncode == 0 and f"Installing it from {wheels['annotated_grader']} ..." in whole.stdout
-    again = run_first_cell(plain, elsewhere, tmp_path, both)
+    again = run_first_cell(downloads, elsewhere, tmp_path, both)
     assert "Installing" not in again.stdout, "both are there"
 
 
-def test_a_chapters_notebook_asks_for_the_grader_only_where_a_cell_imports_it(plain: Any, repository: Path) -> None:
+def test_a_chapters_notebook_asks_for_the_grader_only_where_a_cell_imports_it(downloads: Any, repository: Path) -> None:
     asking = {
         name
         for name in chapters(repository)
-        if "annotated_grader" in plain.downloads.wheels_for(page_file(name).read_text(encoding="utf-8"))
+        if "annotated_grader" in downloads.wheels_for(page_file(name).read_text(encoding="utf-8"))
     }
     assert asking == {"training/first_run", "results/since_2017", "reference/doctor"}

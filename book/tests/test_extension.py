@@ -13,8 +13,6 @@ import pytest
 
 from book.tests.sites import build_site
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-
 ATTENTION = "annotated.model.attention.scaled_dot_product_attention"
 
 

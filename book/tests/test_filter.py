@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 
 ROWS = {
     "padding": "<td><code>padding_mask()</code></td><td>a tensor of colour</td>",
@@ -24,11 +20,9 @@ ROWS = {
 
 
 @pytest.fixture(scope="module")
-def field(chromium: Any, repository: Path) -> Iterator[Any]:
+def field(chromium: Any, extension: Any, repository: Path) -> Iterator[Any]:
     """A page of two tables behind a field, without a book."""
-    sys.path.insert(0, str(repository / "book" / "_ext"))
-    menu = import_module("page_kit.find.filters").menu("part | * as listed")
-    sys.path.pop(0)
+    menu = extension("find.filters").menu("part | * as listed")
     rows = [
         f'<tr id="{name}" data-part="{"z" if i < 2 else "a"}">{row}</tr>' for i, (name, row) in enumerate(ROWS.items())
     ]

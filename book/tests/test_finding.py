@@ -11,8 +11,6 @@ import pytest
 from annotated_book.pages import BOOK, page_file
 from book.tests.javascript import evaluate
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-
 ASSETS = Path(__file__).parents[2] / "book" / "_assets"
 SCORER = ASSETS / "search" / "scorer.js"
 

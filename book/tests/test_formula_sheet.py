@@ -16,8 +16,6 @@ from annotated_book.pages import page_file
 from book.tests.boxes import box_of
 from book.tests.javascript import evaluate
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-
 SCRIPT = Path(__file__).parents[2] / "book" / "_assets" / "book" / "formula_numbers.js"
 
 

@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-
 from annotated_grader.exercise.catalogue import all_exercises, find
 from annotated_grader.exercise.exercise import Exercise, ExerciseError, parse
 from book.tests.sites import build_site

@@ -15,8 +15,6 @@ from annotated_book.pages import page_files
 from book.conftest import html_folder
 from book.tests.sites import build_site
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-
 ROOT = Path(__file__).resolve().parents[2]
 ASSETS = ROOT / "book" / "_assets" / "book"
 _TRY = re.compile(r"^:::\{try\} ([^\n]+)\n(.*?)^:::$", re.MULTILINE | re.DOTALL)

@@ -14,8 +14,6 @@ import pytest
 from annotated_book.pages import page_file, page_texts
 from book.tests.sites import build_site
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-
 LONGEST_CELL = 15
 _CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _TAGS = re.compile(r"^(?::tags: \[([^\]]*)\]\n|---\ntags: \[([^\]]*)\]\n(?:[^\n]+\n)*?---\n)")

@@ -9,8 +9,6 @@ import pytest
 
 from book.tests.sites import build_site
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-
 
 @pytest.fixture(scope="module")
 def built(extension: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:

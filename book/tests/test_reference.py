@@ -15,8 +15,6 @@ import pytest
 from annotated_book.pages import BOOK, page_files
 from book.tests.sites import build_site
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-
 PARTS = [
     "authoring.paper",
     "authoring.source",

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +9,12 @@ import pytest
 
 from annotated_book.pages import page_texts
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 PHONE = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
 
 
 @pytest.fixture(scope="module")
-def records(repository: Path) -> Iterator[Any]:
-    sys.path.insert(0, str(repository / "book" / "_ext"))
-    yield import_module("page_kit.reference.records")
-    sys.path.pop(0)
+def records(extension: Any) -> Any:
+    return extension("reference.records")
 
 
 # Notation

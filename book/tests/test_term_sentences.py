@@ -11,8 +11,6 @@ import pytest
 
 from annotated_book.pages import BOOK, page_file
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-
 
 def citation(key: str, kind: str = "p") -> Any:
     """A citation as it stands in a page before it is resolved."""
