@@ -129,9 +129,15 @@ def browser(book: Path, chromium: Any) -> Any:
 
 
 @pytest.fixture
-def visit(browser: Any, site: str) -> Any:
-    """Open a page of the book: `with visit("intro.html") as v: ...`."""
-    return functools.partial(Visit, browser, site)
+def visit(browser: Any, site: str) -> Callable[..., Visit]:
+    """Open a page of the book: `with visit("intro.html") as v: ...`; a test of one that a preview lacks is skipped."""
+
+    def open_page(path: str, **options: Any) -> Visit:
+        if "://" not in path and not (html_folder() / path.partition("?")[0]).is_file():
+            pytest.skip(f"{path} is not built")
+        return Visit(browser, site, path, **options)
+
+    return open_page
 
 
 @functools.cache
