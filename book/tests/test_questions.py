@@ -107,7 +107,7 @@ def test_the_cells_after_a_card_become_its_proof(extension: Any) -> None:
 
     parts, page = extension("authoring.cards"), new_document("page")
     card = parts.CardNode(of="Q1")
-    card += [nodes.paragraph("", "answer"), parts.CardSee(page="a", section="b")]
+    card += [nodes.paragraph("", "answer"), parts.Place(fill=parts.see, page="a", section="b")]
     fold = nodes.raw("", '<details class="checks"><summary>2 checks passed</summary>', format="html")
     cell, prose, later = (nodes.container("", fold, nb_element="cell_code"), nodes.paragraph(), nodes.container())
     later["nb_element"] = "cell_code"

@@ -41,6 +41,7 @@ from annotated_book.viz.javascript import esm
 from page_kit.authoring.source import SOURCES
 from page_kit.chapter.front_matter import chapter
 from page_kit.kept import kept
+from page_kit.places import Place
 from page_kit.raw_html import raw
 
 SENTENCE = ("The grandmother opened the green school bag.", "Die Großmutter hat die grüne Schultasche aufgemacht.")
@@ -108,12 +109,12 @@ def in_margin(app: Sphinx, docname: str, lit: list[str]) -> str:
     )
 
 
-def beside_words(app: Sphinx, docname: str, lit: list[str]) -> str:
-    """The figure of the front page, as HTML: open at every width, with the parts that the panel's switches act on."""
+def beside_words(app: Sphinx, docname: str, place: Place) -> nodes.raw:
+    """The figure of the front page: open at every width, with the parts that the panel's switches act on."""
     switches = html.escape(json.dumps(list(SWITCHED.values())), quote=True)
-    return (
+    return raw(
         f'<figure class="machine-margin machine-beside" aria-label="The Transformer: figure 1 of the paper" '
-        f'data-switches="{switches}">{_drawn(app, docname, lit)}</figure>{_script(docname)}'
+        f'data-switches="{switches}">{_drawn(app, docname, place["lit"])}</figure>{_script(docname)}'
     )
 
 
@@ -134,10 +135,7 @@ def _drawn(app: Sphinx, docname: str, lit: list[str]) -> str:
 
 
 def place_machine(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Put the figure under the title of a chapter, or where the page asks for it."""
-    for asked in list(doctree.findall(BesideWords)):
-        found = [raw(beside_words(app, docname, asked["lit"]))] if app.builder.format == "html" else []
-        asked.parent.replace(asked, found)
+    """Put the figure under the title of a chapter."""
     lit = chapter(app.env, docname).get("figure")
     section = next(iter(doctree.findall(nodes.section)), None)
     if lit is None or section is None or app.builder.format != "html":
@@ -161,10 +159,6 @@ class FigureOne(SphinxDirective):
         return [raw(drawn._repr_html_())]
 
 
-class BesideWords(nodes.General, nodes.Element):
-    """Where the small figure is to be, with the names of its lit parts; the pages that it links to are known later."""
-
-
 class FigureOneBeside(SphinxDirective):
     """The small drawing beside the words of the front page."""
 
@@ -172,14 +166,14 @@ class FigureOneBeside(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """A place for the drawing."""
-        return [BesideWords(lit=self.options.get("lit", "").split())]
+        return [Place(fill=beside_words, lit=self.options.get("lit", "").split())]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive and connect the rest; the figure goes above the facts, which are placed earlier."""
     app.add_directive("figure-one", FigureOne)
     app.add_directive("figure-one-beside", FigureOneBeside)
-    app.add_node(BesideWords)
+    app.setup_extension("page_kit.places")
     app.connect("config-inited", write_files)
     app.connect("doctree-resolved", place_machine, priority=600)
     app.connect("env-updated", note_code)
