@@ -29,12 +29,13 @@ from annotated_book.pages import page_of
 from annotated_grader.exercise.catalogue import all_exercises
 from annotated_grader.exercise.markdown import without_marks as plain
 from page_kit.chapter.page_facts import chapters_in_order, commas, plain_title
-from page_kit.claims import effects
 from page_kit.claims.claim import BELIEF, PAGE, Claim, address, all_claims, as_data, counts, group_anchor
 from page_kit.claims.claim_boxes import with_formulas
 from page_kit.claims.claims_chart import chart
+from page_kit.claims.effects import ANCHORS, EFFECTS
 from page_kit.claims.sentences import FILE, faults, sections, sentences
 from page_kit.data import DATA
+from page_kit.kept import kept
 from page_kit.places import Place
 from page_kit.raw_html import raw
 
@@ -218,11 +219,10 @@ def complain(app: Sphinx, env: Any) -> None:
     """Warn of each claim whose proof is gone; only where the page is built that shows them."""
     if PAGE not in env.found_docs:
         return
-    found = effects.domain(env)
-    recorded = {page: {id for one in listed for id in one.claims} for page, listed in found.effects.items()}
+    recorded = {page: {id for one in listed for id in one.claims} for page, listed in kept(env, EFFECTS).items()}
     source = Path(app.srcdir)
     known = {page_of(path, source) for path in source.rglob("*.md")}
-    for fault in faults(found.anchors, recorded, known, whole=len(env.found_docs) > 1):
+    for fault in faults(kept(env, ANCHORS), recorded, known, whole=len(env.found_docs) > 1):
         _log.warning(fault, location=PAGE, type="claims")
 
 
