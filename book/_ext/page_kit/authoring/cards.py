@@ -128,15 +128,7 @@ class Card(Quiz):
         card += raw('<details class="card-answer"><summary>The answer</summary>')
         link = Place(fill=see, page=page, section=section)
         card += [*self.markdown(answer), link, *self.tools(entry), raw("</details>")]
-        return [*self.files(), card]
-
-    def files(self) -> list[nodes.Node]:
-        """Style and script, once on the page."""
-        if self.env.temp_data.get("cards"):
-            return []
-        self.env.temp_data["cards"] = True
-        base = "../" * self.env.docname.count("/") + "_static/book/cards"
-        return [raw(f'<link rel="stylesheet" href="{base}.css"><script defer src="{base}.js"></script>')]
+        return [card]
 
     def line(self, entry: Entry) -> CardLine:
         """What shows while the card is closed."""

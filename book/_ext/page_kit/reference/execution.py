@@ -52,15 +52,9 @@ class ExecutionStatus(SphinxDirective):
     optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """A place for the table, and once on the page what sorts it."""
+        """A place for the table."""
         self.env.note_reread()  # it tells of the other pages
-        place = Place(fill=records_table if self.arguments == ["records"] else runs_table)
-        if self.env.temp_data.get("sorting"):
-            return [place]
-        self.env.temp_data["sorting"] = True
-        base = "../" * self.env.docname.count("/") + "_static/book/sorting"
-        files = f'<link rel="stylesheet" href="{base}.css"><script defer src="{base}.js"></script>'
-        return [raw(files), place]
+        return [Place(fill=records_table if self.arguments == ["records"] else runs_table)]
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[nodes.Node]]) -> nodes.table:
