@@ -19,7 +19,7 @@ def built(extension: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
         "embeddings": ":::{live} nonsense\nText.\n:::",
         "residuals": ":::{live} residual_norm\n:::",
         "nowhere": ":::{live} positions\nText.\n:::",
-        "elsewhere": ":::{live} doctor\n:folder: doctor\n\nText.\n:::",
+        "doctor": ":::{live} doctor\nText.\n:::",
     }
     texts = {f"machine/{name}": f"# {name}\n\n{text}\n" for name, text in pages.items()}
     return build_site(tmp_path_factory.mktemp("live"), texts, ["authoring.live"])
@@ -35,9 +35,9 @@ def test_the_box_holds_the_fallback_and_its_script_is_loaded_once(built: tuple[P
     assert "../_static/live/positions.js" in page and "../_static/live/panel.css" in page
 
 
-def test_another_folder_brings_its_script_its_looks_and_its_data(built: tuple[Path, str]) -> None:
+def test_a_panel_brings_its_looks_and_its_data(built: tuple[Path, str]) -> None:
     out, _ = built
-    page = (out / "machine" / "elsewhere.html").read_text(encoding="utf-8")
+    page = (out / "machine" / "doctor.html").read_text(encoding="utf-8")
     for file in ("panel.css", "doctor.css", "doctor.js"):
         assert page.count(f"../_static/live/{file}") == 1 and (out / "_static" / "live" / file).is_file()
     assert 'data-panel="doctor"' in page and page.count('class="doctor-data"') == 1

@@ -146,7 +146,7 @@ class Quiz(SphinxDirective):
     """The questions as fieldsets of radio buttons."""
 
     required_arguments = 1
-    option_spec: dict[str, Any] = {"name": directives.unchanged, "aside": directives.flag, "compact": directives.flag}
+    option_spec: dict[str, Any] = {"aside": directives.flag, "compact": directives.flag}
 
     def run(self) -> list[nodes.Node]:
         """The quiz, or an error that names the fault in its file."""
