@@ -103,7 +103,7 @@ def in_margin(app: Sphinx, docname: str, lit: list[str]) -> str:
     english, german = (html.escape(text) for text in SENTENCE)
     return (
         f'<figure class="machine-margin" aria-label="This chapter in figure 1"><details class="machine-fold">'
-        f"<summary>This chapter in figure 1: {words}</summary>{_drawn(app, docname, lit)}"
+        f"<summary>This chapter in figure 1: {words}</summary>{drawn(app, docname, lit)}"
         f'<div class="machine-sentence"><p class="english" lang="en">{english}</p>'
         f'<p class="german" lang="de">{german}</p></div></details></figure>{_script(docname)}'
     )
@@ -114,7 +114,7 @@ def beside_words(app: Sphinx, docname: str, place: Place) -> nodes.raw:
     switches = html.escape(json.dumps(list(SWITCHED.values())), quote=True)
     return raw(
         f'<figure class="machine-margin machine-beside" aria-label="The Transformer: figure 1 of the paper" '
-        f'data-switches="{switches}">{_drawn(app, docname, place["lit"])}</figure>{_script(docname)}'
+        f'data-switches="{switches}">{drawn(app, docname, place["lit"])}</figure>{_script(docname)}'
     )
 
 
@@ -122,7 +122,7 @@ def _script(docname: str) -> str:
     return f'<script defer src="{"../" * docname.count("/")}_static/live/small.js"></script>'
 
 
-def _drawn(app: Sphinx, docname: str, lit: list[str]) -> str:
+def drawn(app: Sphinx, docname: str, lit: list[str]) -> str:
     """The drawing, whose boxes lead to their pages."""
 
     def link(box: Box) -> tuple[str, str]:

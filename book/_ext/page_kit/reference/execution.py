@@ -22,6 +22,7 @@ from sphinx.util.docutils import SphinxDirective
 import annotated
 from annotated.runs.hardware import describe_machine, name_machine
 from annotated_book.record import record_names, record_path, recorded
+from page_kit.chapter.page_facts import parts_of
 from page_kit.places import Place
 from page_kit.raw_html import raw
 from page_kit.reference.records import described, fed_pages
@@ -97,8 +98,7 @@ def _total(text: str, what: str) -> nodes.raw:
 
 def part_of(app: Sphinx, name: str) -> str:
     """The part of the table of contents that lists a page, by its caption in the sidebar."""
-    parts = app.config.external_site_map.root.subtrees
-    return next((tree.caption for tree in parts if name in list(tree.items)), None) or "Front matter"
+    return parts_of(app.env).get(name) or "Front matter"
 
 
 def _page(app: Sphinx, here: str, name: str, **marks: str) -> nodes.paragraph:

@@ -28,6 +28,7 @@ from annotated.paper import entries as paper_entries
 from page_kit.authoring.paper import link_to
 from page_kit.authoring.source import soft_reference
 from page_kit.chapter.front_matter import chapter
+from page_kit.chapter.page_facts import commas
 from page_kit.claims.claim_boxes import KINDS, ROWS, domain, ledger, row_reference, with_formulas
 from page_kit.claims.sentences import sentences_of
 from page_kit.data import DATA, table
@@ -35,8 +36,8 @@ from page_kit.places import Place
 from page_kit.raw_html import raw
 from page_kit.reference.coverage import PARTS, Part, build, test_files, title_of_exercise
 from page_kit.reference.map_picture import anchor_of, map_picture
+from page_kit.terms.term_counts import GLOSSARY
 
-GLOSSARY = "reference/glossary"
 SYMBOLS = DATA / "paper_symbols.yaml"
 BEST = 4
 """How many links a row shows; the rest is folded."""
@@ -181,7 +182,7 @@ class Map:
             if kind == "claim" and ROWS in self.env.found_docs:
                 line += [row_reference(entry.id, self.docname), nodes.Text(" ")]
             if pages:
-                line += _joined([self.page(name) for name in pages])
+                line += commas([self.page(name) for name in pages])
             else:
                 where = f"chapter {entry.chapter}" if isinstance(entry.chapter, int) else f"the {entry.chapter}"
                 known = {chapter(self.env, name).get("number") for name in self.env.all_docs}
@@ -204,7 +205,7 @@ class Map:
         items = nodes.bullet_list(classes=["simple"])
         for gap, parts in sorted(found.items()):
             line = nodes.paragraph("", "", nodes.strong("", f"{gap.capitalize()}: "))
-            line += _joined([nodes.reference("", part.key, refid=anchor_of(part.key)) for part in parts])
+            line += commas([nodes.reference("", part.key, refid=anchor_of(part.key)) for part in parts])
             items += nodes.list_item("", line)
         for kind in KINDS:
             missing = [entry for entry in ledger(kind).values() if not domain(self.env).pages(kind, entry.id)]
@@ -247,7 +248,7 @@ def _rows(rows: list[tuple[str, list[Any]]]) -> nodes.field_list:
     fields = nodes.field_list()
     for label, values in rows:
         if values:
-            shown = _lines(values) if label in LISTED else nodes.paragraph("", "", *_joined(values))
+            shown = _lines(values) if label in LISTED else nodes.paragraph("", "", *commas(values))
             body = nodes.field_body("", shown)
             fields += nodes.field("", nodes.field_name("", label), body)
     return fields
@@ -256,10 +257,6 @@ def _rows(rows: list[tuple[str, list[Any]]]) -> nodes.field_list:
 def _lines(values: list[Any]) -> nodes.bullet_list:
     items = [nodes.list_item("", nodes.paragraph("", "", value)) for value in values]
     return nodes.bullet_list("", *items, classes=["simple", "no-search"])
-
-
-def _joined(values: list[Any]) -> list[Any]:
-    return [node for value in values for node in (nodes.Text(", "), value)][1:]
 
 
 def write_json(app: Sphinx, error: Exception | None) -> None:
