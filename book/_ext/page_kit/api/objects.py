@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from docutils.statemachine import StringList
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -57,11 +56,10 @@ class Objects(SphinxDirective):
             keys = " ".join(f"{{paper}}`{key.removeprefix('section ')}`" for key in paper_of(doc))
             rows.append((f"{{py:obj}}`~{name}`", with_formulas(said or first_sentence(doc)), keys))
         columns = 3 if any(keys for *_, keys in rows) else 2
-        table = (("Read first", "What it is", "The paper"), ("---",) * 3, *rows)
-        lines = [f"| {' | '.join(row[:columns])} |" for row in table]
-        box = nodes.container(classes=["stacked-table", "api-objects"])
-        self.state.nested_parse(StringList(lines, source=self.get_source_info()[0]), self.lineno, box)
-        return [box]
+        written = (("Read first", "What it is", "The paper"), ("---",) * 3, *rows)
+        lines = [f"| {' | '.join(row[:columns])} |" for row in written]
+        table = self.parse_text_to_nodes("\n".join(lines))
+        return [nodes.container("", *table, classes=["stacked-table", "api-objects"])]
 
 
 class Module(SphinxDirective):

@@ -127,7 +127,7 @@ class Card(Quiz):
         card += [self.line(entry), self.guess(entry, options)]
         card += raw('<details class="card-answer"><summary>The answer</summary>')
         link = Place(fill=see, page=page, section=section)
-        card += [*self.markdown(answer), link, *self.tools(entry), raw("</details>")]
+        card += [*self.parse_text_to_nodes(answer), link, *self.tools(entry), raw("</details>")]
         return [card]
 
     def line(self, entry: Entry) -> CardLine:

@@ -70,15 +70,13 @@ class Live(SphinxDirective):
         if not self.content:
             message = f"the live panel {name!r} needs a body: what readers without scripts get"
             return [self.state.document.reporter.error(message, line=self.lineno)]
-        body = nodes.container()
-        self.state.nested_parse(self.content, self.content_offset, body)
         sentence = self.options.get("sentence")
         start = f' data-sentence="{escape(sentence)}"' if sentence else ""
         frame = first_frame(page, name, sentence)
         wide = " wide" if frame or "wide" in self.options else ""
         head = f'<div class="live{wide}" data-panel="{escape(name)}"{start}>{frame}<div class="live-fallback">'
         opened, closed = (raw(text) for text in (head, "</div></div>"))
-        return [*self._files(page), opened, *body.children, closed]
+        return [*self._files(page), opened, *self.parse_content_to_nodes(), closed]
 
     def _files(self, page: str) -> list[nodes.Node]:
         """Script and looks, once on each page."""

@@ -17,7 +17,6 @@ from functools import cache, partial
 from typing import Any
 
 from docutils import nodes
-from docutils.statemachine import StringList
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.domains import Domain
@@ -136,11 +135,8 @@ class LedgerBox(SphinxDirective):
         if kind == "claim":
             head += nodes.inline("", "", self._row(entry), classes=["ledger-row"])
             domain(self.env).note_reference(self.env.docname)
-        statement = nodes.container(classes=["ledger-statement"])
-        source = StringList([entry.statement], source=f"{kind}s.yaml")
-        self.state.nested_parse(source, self.content_offset, statement)
-        body = nodes.container(classes=["ledger-body"])
-        self.state.nested_parse(self.content, self.content_offset, body)
+        statement = nodes.container("", *self.parse_text_to_nodes(entry.statement), classes=["ledger-statement"])
+        body = nodes.container("", *self.parse_content_to_nodes(), classes=["ledger-body"])
         tone = "false" if entry.verdict == "false" else "open" if entry.verdict else "question"
         classes = ["ledger", kind, f"ledger-{tone}"]
         return [nodes.container("", head, statement, body, classes=classes, ids=[entry.anchor])]
