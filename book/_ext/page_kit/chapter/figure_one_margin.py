@@ -169,7 +169,7 @@ class FigureOneBeside(SphinxDirective):
         return [Place(fill=beside_words, lit=self.options.get("lit", "").split())]
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: Sphinx) -> None:
     """Register the directive and connect the rest; the figure goes above the facts, which are placed earlier."""
     app.add_directive("figure-one", FigureOne)
     app.add_directive("figure-one-beside", FigureOneBeside)
@@ -179,4 +179,3 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("env-updated", note_code)
     app.connect("build-finished", write_about)
     app.add_css_file("live/small.css")
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
