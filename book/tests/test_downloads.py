@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from annotated_book.pages import page_file
+from book.tests.kinds import CHAPTERS, source
 
 pytestmark = pytest.mark.process
 
@@ -110,16 +110,9 @@ def test_a_notebook_says_nothing_to_readers_without_scripts(plain: Any, reposito
     )
 
 
-def chapters(repository: Path) -> list[str]:
-    toc = yaml.safe_load((repository / "_toc.yml").read_text(encoding="utf-8"))
-    files = [toc["root"], *(c["file"] for part in toc["parts"] for c in part["chapters"])]
-    return [f for f in files if "{code-cell}" in page_file(f).read_text(encoding="utf-8")]
-
-
-def test_no_chapter_keeps_anything_of_myst(plain: Any, repository: Path) -> None:
-    for name in chapters(repository):
-        text = page_file(name).read_text(encoding="utf-8")
-        for cell in plain.notebook_of(text, "", page_file(name))["cells"]:
+def test_no_chapter_keeps_anything_of_myst(plain: Any) -> None:
+    for name in CHAPTERS:
+        for cell in plain.notebook_of(source(name), "", page_file(name))["cells"]:
             if cell["cell_type"] == "markdown":
                 prose = re.sub(r"^(```+|~~~+).*?^\1", "", cell["source"], flags=re.DOTALL | re.MULTILINE)
                 assert not re.search(r"^[:`~]{3,}\{|\{[\w:-]+\}`|\]\{\.layer\}", prose, re.MULTILINE), (name, prose)
@@ -177,10 +170,10 @@ def test_each_wheel_says_who_may_use_it_and_needs_the_others_of_its_release(whee
         assert wheel.stat().st_size < 14 * 2**20  # three models, one of them of everyday English
 
 
-def test_cells_are_short(plain: Any, repository: Path) -> None:
+def test_cells_are_short() -> None:
     import jupytext
 
-    for name in chapters(repository):
+    for name in CHAPTERS:
         notebook = jupytext.read(page_file(name), fmt="md:myst")
         for cell in notebook.cells:
             is_folded = {"check", "hide-input"} & {*cell.metadata.get("tags", [])}
@@ -188,9 +181,9 @@ def test_cells_are_short(plain: Any, repository: Path) -> None:
                 assert len(cell.source.splitlines()) <= 25, f"{name}: {cell.source[:60]}"
 
 
-def test_the_built_book_offers_the_notebook_and_the_wheel(book: Path, repository: Path) -> None:
+def test_the_built_book_offers_the_notebook_and_the_wheel(book: Path) -> None:
     assert len(list((book / "_static" / "wheel").glob("annotated_*.whl"))) == 3
-    for name in chapters(repository):
+    for name in CHAPTERS:
         notebook = json.loads((book / "_sources" / f"{name}.ipynb").read_text(encoding="utf-8"))
         assert "import annotated" in notebook["cells"][0]["source"]
         page = (book / f"{name}.html").read_text(encoding="utf-8")
@@ -254,10 +247,6 @@ def test_the_first_cell_says_what_to_do_and_then_installs_from_the_wheel_beside_
     assert "Installing" not in again.stdout, "both are there"
 
 
-def test_a_chapters_notebook_asks_for_the_grader_only_where_a_cell_imports_it(downloads: Any, repository: Path) -> None:
-    asking = {
-        name
-        for name in chapters(repository)
-        if "annotated_grader" in downloads.wheels_for(page_file(name).read_text(encoding="utf-8"))
-    }
+def test_a_chapters_notebook_asks_for_the_grader_only_where_a_cell_imports_it(downloads: Any) -> None:
+    asking = {name for name in CHAPTERS if "annotated_grader" in downloads.wheels_for(source(name))}
     assert asking == {"training/first_run", "results/since_2017", "reference/doctor"}
