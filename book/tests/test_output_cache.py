@@ -16,7 +16,6 @@ import pytest
 
 from annotated_book.pages import BOOK, page_of
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 pytestmark = pytest.mark.process
 
 PLACES: dict[str, set[str] | None] = {
