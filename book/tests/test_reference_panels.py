@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from annotated_book.pages import page_texts
+from book.tests.boxes import drawn_widget
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
 
@@ -70,8 +71,7 @@ def test_the_filter_leaves_the_rows_of_the_tracer_alone_and_hides_it_while_it_is
 
 def test_a_training_is_played_back_and_ends_with_numbers_that_are_right(visit: Any) -> None:
     with visit("reference/own_loop.html", **PHONE) as v:
-        v.page.wait_for_selector(".widget-host[data-ready] .loop-replay svg")
-        box = v.page.locator(".loop-replay")
+        box = drawn_widget(v, ".loop-replay", "svg")
         box.locator("input[type=range]").focus()
         v.page.keyboard.press("Home")
         assert box.locator(".title").inner_text().startswith("After 0 updates, 0 of 100")

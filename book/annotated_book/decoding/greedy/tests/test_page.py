@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from book.tests.boxes import box_of
+from book.tests.boxes import box_of, drawn_widget
 from book.tests.charts import move, settle, texts, with_control
 
 PAGE = "decoding/greedy.html"
 
 
 def player(v: Any) -> Any:
-    v.page.wait_for_selector(".widget-host[data-ready] .step-player .row")
-    widget = v.page.locator(".step-player")
-    widget.scroll_into_view_if_needed()
-    return widget
+    return drawn_widget(v, ".step-player", ".row")
 
 
 def test_the_player_steps_and_says_where_greedy_leaves(visit: Any) -> None:
