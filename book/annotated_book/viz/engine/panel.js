@@ -95,6 +95,7 @@ export function panel(box, { examples = [], target, controls = [], output = [], 
   function later() {
     if (!wanted) return;
     say("…"); // what it said is about the sentence before
+    box.dataset.state = "busy";
     clearTimeout(waiting);
     waiting = setTimeout(rerun, WAIT);
   }
