@@ -6,10 +6,9 @@ is never run with another shape or another vocabulary than it was trained with.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from annotated.data.tokenizer import Tokenizer
 from annotated.int8_rows import restored_rows, rounded_rows
 from annotated.model import Transformer
 from annotated.ownership import is_json_of, require_our_folder
-from annotated.storage import atomic_folder, atomic_write, checksum, verify_checksums
+from annotated.storage import atomic_folder, checksum, verify_checksums, write_json
 
 FORMAT = 1
 KEPT_FILES = ("log.jsonl", "README.md")
@@ -71,19 +70,12 @@ def save_pretrained(
     DiskFull
         If the disk is full; a folder that was there before is untouched.
     """
-    with model_folder(folder) as partial:
-        state = rounded_rows(model.state_dict()) if int8 else model.state_dict()
-        write_model_files(partial, model.config, state, tokenizer, longest_source)
-
-
-@contextlib.contextmanager
-def model_folder(folder: str | Path) -> Iterator[Path]:
-    """An empty folder for the files of a model, which becomes `folder` when the block ends; as `save_pretrained`."""
     folder = require_our_folder(
         folder, MODEL_FILES, lambda place: is_json_of(place / "config.json", "format", "model"), whole=True
     )
     with atomic_folder(folder) as partial:
-        yield partial
+        state = rounded_rows(model.state_dict()) if int8 else model.state_dict()
+        write_model_files(partial, model.config, state, tokenizer, longest_source)
         for name in KEPT_FILES:
             if (folder / name).is_file():
                 shutil.copy2(folder / name, partial / name)
@@ -254,12 +246,6 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
         raise CheckpointError(f"{path}: no such file") from None
     except (safetensors.SafetensorError, OSError, ValueError) as error:
         raise CheckpointError(f"{path}: damaged or incomplete ({error})") from None
-
-
-def write_json(path: Path, content: Any) -> None:
-    """Write JSON that people can read too."""
-    with atomic_write(path) as file:
-        file.write(json.dumps(content, indent=2) + "\n")
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import json
 import os
 import secrets
 import shutil
@@ -83,16 +84,14 @@ def translate_disk_full(path: str | Path, advice: Advice = ADVICE) -> Iterator[N
 
 @overload
 def atomic_write(
-    path: str | Path, mode: Literal["w"] = ..., *, advice: Advice = ..., permissions: int = ...
+    path: str | Path, mode: Literal["w"] = ..., *, permissions: int = ...
 ) -> contextlib.AbstractContextManager[TextIO]: ...
 @overload
 def atomic_write(
-    path: str | Path, mode: Literal["wb"], *, advice: Advice = ..., permissions: int = ...
+    path: str | Path, mode: Literal["wb"], *, permissions: int = ...
 ) -> contextlib.AbstractContextManager[BinaryIO]: ...
 @contextlib.contextmanager  # type: ignore[misc]
-def atomic_write(
-    path: str | Path, mode: Literal["w", "wb"] = "w", *, advice: Advice = ADVICE, permissions: int = 0o666
-) -> Iterator[IO[Any]]:
+def atomic_write(path: str | Path, mode: Literal["w", "wb"] = "w", *, permissions: int = 0o666) -> Iterator[IO[Any]]:
     r"""A file to write, which takes its place whole when the block ends; if the block fails, the old file stays.
 
     Parameters
@@ -102,8 +101,6 @@ def atomic_write(
         but written to directly.
     mode
         "w" for text in UTF-8 whose lines end with "\n" on every system, "wb" for bytes.
-    advice
-        What to do if the disk is full, as in `translate_disk_full`.
     permissions
         Of the file, less what the user's mask takes away.
 
@@ -122,7 +119,7 @@ def atomic_write(
             yield file
         return
     try:
-        with translate_disk_full(path, advice):
+        with translate_disk_full(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             with open(partial, mode, **text, opener=lambda name, flags: os.open(name, flags, permissions)) as file:  # type: ignore[call-overload]
                 yield file
@@ -134,6 +131,12 @@ def atomic_write(
         with contextlib.suppress(OSError):
             partial.unlink()
         raise
+
+
+def write_json(path: str | Path, content: Any) -> None:
+    """Write JSON that people can read too, whole or not at all."""
+    with atomic_write(path) as file:
+        file.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 @contextlib.contextmanager

@@ -21,8 +21,9 @@ import numpy as np
 from annotated.data import Tokenizer
 from annotated.data.store_files import StoreInfo
 from annotated.text.text_files import raw_lines
-from annotated.wmt14 import PreparationOptions, encode, prepare_files
+from annotated.wmt14 import Preparation, PreparationOptions, PreparedCorpus, encode
 from annotated.wmt14.overlap import first_of_each
+from annotated.wmt14.sources import of_files
 from annotated.wmt14.workers import in_order
 from benchmarks import machine
 
@@ -50,10 +51,10 @@ def whole(text: Path, valid: Path, test: Path, folder: Path, jobs: int) -> dict[
             marks.append((stage, time.perf_counter(), _cpu()))
             machine.reset_peak_memory()
 
-    corpus = prepare_files(
-        {"text": text}, valid, test, folder, PreparationOptions(), jobs=jobs, progress=note, quiet=True
-    )
+    sources = of_files({"text": text}, valid, test, "en-de")
+    Preparation(sources, folder, jobs=jobs, progress=note, quiet=True).run()
     close()
+    corpus = PreparedCorpus.open(folder)
     workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     return {"pairs": len(corpus.train), "stages": stages, "largest_worker_mib": round(workers, 1)}
 

@@ -6,11 +6,9 @@ Without a browser or a book their tests are skipped, and say so.
 from __future__ import annotations
 
 import functools
-import http.server
 import os
 import shutil
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -20,6 +18,7 @@ from typing import Any
 import pytest
 
 from annotated_book.viz.engine.tests.conftest import data, translator
+from book.tests.sites import served
 from book.tests.visit import Visit
 
 __all__ = ["data", "translator"]
@@ -89,39 +88,25 @@ def book() -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def extension(repository: Path) -> Iterator[Callable[[str], Any]]:
+@pytest.fixture(scope="session")
+def extension() -> Callable[[str], Any]:
     """Import a part of the book's extension: `extension("terms.term_counts").places`."""
-    sys.path.insert(0, str(repository / "book" / "_ext"))
-    yield lambda part: import_module(f"page_kit.{part}")
-    sys.path.pop(0)
-
-
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_: Any) -> None:
-        pass
+    pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
+    sys.path.insert(0, str(ROOT / "book" / "_ext"))
+    return lambda part: import_module(f"page_kit.{part}")
 
 
 @pytest.fixture(scope="session")
 def site(book: Path) -> Iterator[str]:
     """The address of the book on this machine."""
-    handler = functools.partial(_Quiet, directory=str(book))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with served(book) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture(scope="session")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def wheels(extension: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The wheels of library and grader by their packages, as the book builds them."""
-    pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-    sys.path.insert(0, str(ROOT / "book" / "_ext"))
-    try:
-        from page_kit.delivery.downloads import build_wheels
-    finally:
-        sys.path.pop(0)
-    return build_wheels(tmp_path_factory.mktemp("wheel"))
+    return extension("delivery.downloads").build_wheels(tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="session")
@@ -144,9 +129,15 @@ def browser(book: Path, chromium: Any) -> Any:
 
 
 @pytest.fixture
-def visit(browser: Any, site: str) -> Any:
-    """Open a page of the book: `with visit("intro.html") as v: ...`."""
-    return functools.partial(Visit, browser, site)
+def visit(browser: Any, site: str) -> Callable[..., Visit]:
+    """Open a page of the book: `with visit("intro.html") as v: ...`; a test of one that a preview lacks is skipped."""
+
+    def open_page(path: str, **options: Any) -> Visit:
+        if "://" not in path and not (html_folder() / path.partition("?")[0]).is_file():
+            pytest.skip(f"{path} is not built")
+        return Visit(browser, site, path, **options)
+
+    return open_page
 
 
 @functools.cache

@@ -50,7 +50,6 @@ COMMANDS: dict[str, list[str]] = {
     "exercise export canvas": ["exercise", "export", "canvas", "{book}", "{canvas}", "{out}"],
     "exercise export moodle": ["exercise", "export", "moodle", "{book}", "{moodle}", "{out}"],
     "exercise export table": ["exercise", "export", "table", "{book}", "{roster}", "{out}"],
-    "exercise verify": ["exercise", "verify", "ex05-1", "--no-sandbox", "--jobs", "1", "--table", "{out}"],
     "table3 run": ["table3", "run", "C1", "--seeds", "1", "--smoke", "--quiet", "--out", "{out}"],
 }
 """A line for each command that writes to a path of the user's, as small as can be."""
@@ -62,6 +61,7 @@ READS: dict[str, list[str]] = {
     "exercise check": ["exercise", "check", "{answer}"],
     "exercise progress": ["exercise", "progress"],
     "exercise similarity": ["exercise", "similarity", "{class}"],
+    "exercise verify": ["exercise", "verify", "ex05-1", "--no-sandbox", "--jobs", "1"],
     "table3 show": ["table3", "show", "{run}"],
 }
 """The same for those that write to no path that they are given."""

@@ -240,10 +240,9 @@ def test_a_full_disk_says_what_and_what_to_do(tmp_path, number):
     with pytest.raises(DiskFull, match=said) as caught, outer as folder, atomic_write(folder / "file"):
         raise error
     assert storage.PARTIAL not in str(caught.value)
-    for kind, keyword in ((atomic_write, "file"), (atomic_folder, "folder")):
-        written = kind(tmp_path / keyword, advice="Buy a disk")
-        with pytest.raises(DiskFull, match=f"{tmp_path}/{keyword} could.*Buy a disk"), written:
-            raise OSError(number, os.strerror(number), str(tmp_path / f"{storage.PARTIAL}{keyword}-1"))
+    for name, written in (("file", atomic_write(tmp_path / "file")), ("folder", atomic_folder(tmp_path / "folder"))):
+        with pytest.raises(DiskFull, match=f"{tmp_path}/{name} could.*free some space"), written:
+            raise OSError(number, os.strerror(number), str(tmp_path / f"{storage.PARTIAL}{name}-1"))
     assert names(tmp_path) == []
 
 

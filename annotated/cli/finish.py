@@ -105,13 +105,12 @@ def _recipe_of(run: Path, prepared: str | None) -> str | None:
     """
     from annotated.config import DataConfig
     from annotated.recipes import EVERY_RECIPE
-    from annotated.runs import read_records
+    from annotated.runs.log import last_start, read_records
     from annotated.runs.setup import MAY_CHANGE
     from annotated.wmt14 import PreparedCorpus
 
     records = read_records(run, strict=False) if (run / "log.jsonl").is_file() else []
-    start = next((record for record in reversed(records) if record["kind"] == "start"), None)
-    if start is None:
+    if not (start := last_start(records)):
         return None
     folder = prepared or DataConfig.from_dict(start["configuration"]["data"]).prepared
     corpus = None if folder is None else PreparedCorpus.open(folder).manifest["corpus"]

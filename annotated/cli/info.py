@@ -89,18 +89,17 @@ def about_model(path_or_name: str) -> dict[str, Any]:
 def about_run(log: Path) -> dict[str, Any]:
     """What its training was asked that is not the default, and the numbers of the last lines of its log."""
     from annotated.config import TrainingConfig
-    from annotated.runs.log import read_records
+    from annotated.runs.log import last_start, read_records
 
-    usual, rows = TrainingConfig().to_dict(), {}
+    usual = TrainingConfig().to_dict()
     records = read_records(log, strict=False)
     if not any("kind" in record for record in records):
         raise ValueError(f"{log}: no line of it can be read")
-    starts = [record for record in records if record.get("kind") == "start"]
-    for start in starts[-1:]:  # the last says how it goes on now
-        names = ("library", "torch", "device", "layout", "processes", "train_pairs", "valid_pairs")
-        rows = {name: start[name] for name in names if name in start}
-        asked = start.get("configuration", {}).get("training", {})
-        rows |= {name: value for name, value in asked.items() if value != usual.get(name)}
+    start = last_start(records)
+    names = ("library", "torch", "device", "layout", "processes", "train_pairs", "valid_pairs")
+    rows = {name: start[name] for name in names if name in start}
+    asked = start.get("configuration", {}).get("training", {})
+    rows |= {name: value for name, value in asked.items() if value != usual.get(name)}
     for number, record in enumerate(records[-_LAST:]):
         numbers = {
             name: value for name, value in record.items() if isinstance(value, int | float) or name == "stopped_by"

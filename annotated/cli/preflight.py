@@ -54,7 +54,7 @@ class DryRunCommand:
         """Measure, and print what that tells."""
         from annotated.runs.dry_run import dry_run
         from annotated.runs.preflight.exchange import check_exchange
-        from annotated.runs.preflight.numbers import show_hours, show_range
+        from annotated.runs.preflight.table import show_hours, show_range
         from annotated.runs.validation_callbacks import validation_bleu
         from annotated.storage import format_bytes
 

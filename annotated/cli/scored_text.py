@@ -7,8 +7,7 @@ from pathlib import Path
 from annotated.config import DataConfig
 from annotated.data import corpus_of
 from annotated.loading import find_model
-from annotated.runs import read_records
-from annotated.runs.log import LOG
+from annotated.runs.log import LOG, last_start, read_records
 
 _CLASSROOM = "classroom"
 _DEEPEST = 3
@@ -75,8 +74,8 @@ def trained_on(model: str) -> DataConfig | None:
     folder = Path(model) if Path(model).is_dir() and not _is_builtin(model) else find_model(model)
     for place in [folder.resolve(), *folder.resolve().parents][: _DEEPEST + 1]:
         if (place / LOG).is_file():
-            starts = [record for record in read_records(place, strict=False) if record.get("kind") == "start"]
-            return DataConfig.from_dict(starts[-1]["configuration"]["data"]) if starts else None
+            start = last_start(read_records(place, strict=False))
+            return DataConfig.from_dict(start["configuration"]["data"]) if start else None
     return None
 
 

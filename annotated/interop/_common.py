@@ -18,8 +18,8 @@ from annotated.config import SPECIAL_TOKENS, ModelConfig
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import MultiHeadAttention
 from annotated.ownership import IsOurs, require_our_folder
-from annotated.saving import CheckpointError, read_json, write_json
-from annotated.storage import atomic_folder
+from annotated.saving import CheckpointError, read_json
+from annotated.storage import atomic_folder, write_json
 
 
 def optional(name: str, extra: str = "export") -> ModuleType:

@@ -23,8 +23,8 @@ from annotated.interop._common import export_folder, optional
 from annotated.interop.ctranslate2 import FILES, write_ctranslate2
 from annotated.locks import exclusive_lock
 from annotated.model import Transformer
-from annotated.saving import CheckpointError, read_json, write_json
-from annotated.storage import checksums, is_disk_full, sweep, verify_checksums
+from annotated.saving import CheckpointError, read_json
+from annotated.storage import checksums, is_disk_full, sweep, verify_checksums, write_json
 
 VARIABLE = "ANNOTATED_CACHE"
 FOLDER = "ctranslate2"

@@ -26,7 +26,7 @@ from annotated.interop._common import (
 from annotated.interop.marian import to_marian
 from annotated.model import Transformer
 from annotated.ownership import is_json_of
-from annotated.saving import write_json
+from annotated.storage import write_json
 
 FILES = ("config.json", "generation_config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
 USAGE = """\

@@ -34,8 +34,7 @@ from annotated.interop import onnx_translate
 from annotated.interop._common import export_folder, optional, require_same_vocabulary, write_tokenizer
 from annotated.model import Recorded, Transformer, padding_mask, scaled_dot_product_attention
 from annotated.ownership import is_json_of
-from annotated.saving import write_json
-from annotated.storage import atomic_write
+from annotated.storage import atomic_write, write_json
 
 FILES = ("encoder.onnx", "decoder_step.onnx", "onnx.json", "translate.py", "tokenizer.json")
 USAGE = """\

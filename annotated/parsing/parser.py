@@ -19,7 +19,7 @@ from annotated.parsing.penn import TAGS
 from annotated.parsing.tree import Tree
 from annotated.parsing.well_formed import WellFormed, labels_of
 from annotated.parsing.written import read_written, written
-from annotated.saving import CheckpointError, load_model, model_folder, write_model_files
+from annotated.saving import CheckpointError, load_model
 
 PAPERS = DecodingConfig(beam_size=21, alpha=0.3, extra_tokens=300)
 """How the paper searched for trees: a beam of 21, alpha 0.3, and at most 300 tokens more than the sentence has."""
@@ -131,6 +131,8 @@ def training_line(tree: Tree, leaves: Leaves = "word") -> str:
 def load_parser(path: str | Path | None = None, leaves: Leaves = "word") -> Parser:
     """A parser from a model folder; without one, the parser of the classroom's treebank that the package ships.
 
+    That one's weights have two bytes each: `save_pretrained` wrote them of `model.half()`.
+
     Raises
     ------
     CheckpointError
@@ -141,16 +143,3 @@ def load_parser(path: str | Path | None = None, leaves: Leaves = "word") -> Pars
     if tokenizer is None:
         raise CheckpointError(f"{folder} holds a model without its tokenizer, which a parser needs")
     return Parser(model, tokenizer, leaves)
-
-
-def save_parser(folder: str | Path, model: Transformer, tokenizer: Tokenizer) -> None:
-    """Write a model folder with weights of two bytes each, half the size: `load_model` reads it like any other.
-
-    Raises
-    ------
-    FileExistsError
-        If the folder holds something that is not of a model folder.
-    """
-    halves = {name: tensor.half() for name, tensor in model.state_dict().items()}
-    with model_folder(folder) as partial:
-        write_model_files(partial, model.config, halves, tokenizer)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         latest_checkpoint,
         list_checkpoints,
         load_checkpoint,
-        save_checkpoint,
     )
     from annotated.runs.errors import NonFiniteLoss
     from annotated.runs.last_checkpoints import average_last
@@ -40,21 +39,13 @@ __all__ = [
     "read_log",
     "read_records",
     "running",
-    "save_checkpoint",
     "stop",
     "train",
     "train_command",
 ]
 
 _LATER = {
-    "checkpoint": (
-        "TrainingState",
-        "check_checkpoint",
-        "latest_checkpoint",
-        "list_checkpoints",
-        "load_checkpoint",
-        "save_checkpoint",
-    ),
+    "checkpoint": ("TrainingState", "check_checkpoint", "latest_checkpoint", "list_checkpoints", "load_checkpoint"),
     "errors": ("NonFiniteLoss",),
     "last_checkpoints": ("average_last",),
     "launch": ("LaunchError", "Launched", "running", "stop", "train_command"),

@@ -32,11 +32,10 @@ from annotated.saving import (
     load_weights,
     read_json,
     read_tensors,
-    write_json,
     write_model_files,
     write_tensors,
 )
-from annotated.storage import atomic_folder, checksums, sweep, verify_checksums
+from annotated.storage import atomic_folder, checksums, sweep, verify_checksums, write_json
 
 CHECKPOINTS = "checkpoints"
 BEST = "best"
@@ -90,21 +89,18 @@ def take_snapshot(
     optimizer: Optimizer,
     state: TrainingState,
     tokenizer: Tokenizer | None,
-    copy: bool = True,
     longest_source: int | None = None,
 ) -> Snapshot:
-    """What there is to save, as it is now.
+    """What there is to save, as it is now, in memory of its own: training may go on.
 
     Parameters
     ----------
-    copy
-        Into memory of its own, so that training may go on; False refers to the tensors themselves.
     longest_source
         As `annotated.saving.save_pretrained` takes it.
     """
 
     def taken(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        return {name: tensor.detach().to("cpu", copy=copy) for name, tensor in tensors.items()}
+        return {name: tensor.detach().to("cpu", copy=True) for name, tensor in tensors.items()}
 
     weights, moments = taken(model.state_dict()), taken(_moments(model, optimizer))
     return Snapshot(model.config, weights, moments, asdict(state), tokenizer, longest_source)
@@ -135,29 +131,6 @@ def disk_full_advice(checkpoints: Path) -> str:
         f"What was saved before is untouched. Free some space (older checkpoints in {checkpoints} can go, all but the "
         "newest; or set keep_checkpoints lower), then run the same command again: it goes on from the last checkpoint"
     )
-
-
-def save_checkpoint(
-    folder: Path, model: Transformer, optimizer: Optimizer, state: TrainingState, tokenizer: Tokenizer | None, keep: int
-) -> Path:
-    """Write `folder/checkpoints/update-...`, then delete all but the newest `keep`.
-
-    `folder` is that of a run: see `annotated.runs.own_folder`.
-
-    Returns
-    -------
-    Path
-        The checkpoint.
-
-    Raises
-    ------
-    DiskFull
-        If the disk is full; the checkpoints before are untouched.
-    """
-    snapshot = take_snapshot(model, optimizer, state, tokenizer, copy=False)
-    path = write_snapshot(snapshot, checkpoint_path(folder, state.update))
-    prune_checkpoints(folder, keep)
-    return path
 
 
 def load_checkpoint(path: Path, model: Transformer, optimizer: Optimizer) -> TrainingState:

@@ -20,9 +20,9 @@ from annotated.data.corpora import Corpus, open_corpus
 from annotated.data.store import TokenStore
 from annotated.data.tokenizer import Tokenizer
 from annotated.runs.own_folder import ORIGIN, require_own_folder
-from annotated.saving import CheckpointError, read_json, write_json
+from annotated.saving import CheckpointError, read_json
 from annotated.speed.machine.distributed import Processes
-from annotated.storage import sha256
+from annotated.storage import sha256, write_json
 from annotated.text.formats import PLAIN
 from annotated.text.recognition import FormatNotice
 

@@ -11,8 +11,7 @@ import torch.distributed as dist
 
 from annotated.data.batch import Batch
 from annotated.runs.checkpoint import CHECKPOINTS, disk_full_advice
-from annotated.saving import write_json
-from annotated.storage import translate_disk_full
+from annotated.storage import translate_disk_full, write_json
 
 
 class NonFiniteLoss(RuntimeError):

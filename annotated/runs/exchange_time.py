@@ -16,7 +16,7 @@ import torch
 import torch.distributed as dist
 
 from annotated.config import ModelConfig, TrainingConfig
-from annotated.model import Transformer
+from annotated.runs.preflight.start import count_weights
 from annotated.speed.machine.distributed import Processes, process_group
 from annotated.speed.steps.exchange import SUMS
 
@@ -80,10 +80,8 @@ def time_exchange(processes: Processes, weights: int) -> ExchangeTimes | None:
 
 def measure_exchange(model_config: ModelConfig, training: TrainingConfig) -> ExchangeTimes | None:
     """Join the processes that torchrun started, time an exchange of this model's gradients, and leave them again."""
-    with torch.device("meta"):
-        weights = Transformer(model_config).num_parameters()
     with process_group(training.device, training.peer_timeout) as processes:
-        return time_exchange(processes, weights)
+        return time_exchange(processes, count_weights(model_config))
 
 
 def _seconds(begin: Callable[..., Any], flat: torch.Tensor, group: Any) -> float:

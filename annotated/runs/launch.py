@@ -33,7 +33,7 @@ Configurations = tuple[ModelConfig, TrainingConfig, DataConfig]
 _PAUSE = 0.05
 _TERMINAL = ("FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 """A notebook's kernel sets some of these; with them the training would draw its progress bar into a file."""
-_TAIL_BYTES = 8000
+_TAIL_BYTES, _TAIL_LINES = 8000, 12
 _TORCHRUN = ("--standalone", "--max-restarts", "3")
 _GRACE, _GRACE_SECONDS = "TORCH_ELASTIC_SHUTDOWN_TIMEOUT", "600"
 """How long torchrun waits for a checkpoint to be saved when it is asked to end, before it kills; its own choice is 30
@@ -248,7 +248,7 @@ def stop(folder: str | Path, wait_seconds: float = 120.0) -> bool:
     return True
 
 
-def last_words(folder: str | Path, lines: int = 12, since: int = 0) -> str:
+def last_words(folder: str | Path, since: int = 0) -> str:
     """The last lines that a launched training said on its console; empty if it said none.
 
     Parameters
@@ -263,4 +263,4 @@ def last_words(folder: str | Path, lines: int = 12, since: int = 0) -> str:
             text = file.read().decode("utf-8", errors="replace")
     except FileNotFoundError:
         return ""
-    return "\n".join(text.splitlines()[-lines:])
+    return "\n".join(text.splitlines()[-_TAIL_LINES:])

@@ -22,7 +22,7 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -199,6 +199,11 @@ def read_records(path: str | Path, strict: bool = True) -> list[dict[str, Any]]:
                 raise
             warnings.warn(f"{error}; it is left out", stacklevel=2)
     return records
+
+
+def last_start(records: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The record of a run's last start, which says how it goes on now; empty if none is on record."""
+    return next((record for record in reversed(records) if record.get("kind") == "start"), {})
 
 
 class LogPart(NamedTuple):

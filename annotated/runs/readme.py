@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
+from annotated.runs.hardware import name_machine
 from annotated.runs.launch import train_command
 from annotated.runs.log import read_records
 from annotated.runs.setup import Run
@@ -163,13 +164,8 @@ def _starts(folder: Path) -> list[str]:
 
 
 def _machine(record: dict[str, Any]) -> str:
-    machine = record["machine"]
-    gpus = [gpu["name"] for gpu in machine["gpus"]]
-    if not record["device"].startswith("cuda"):
-        gpus = []
-    named = [f"{gpus.count(name)} x {name}" for name in dict.fromkeys(gpus)]
-    what = ", ".join(named or [f"{machine['processor']}, {machine['cores']} cores"])
-    return f"{record['host']}: {what}"
+    machine = record["machine"] if record["device"].startswith("cuda") else {**record["machine"], "gpus": []}
+    return f"{record['host']}: {name_machine(machine)}"
 
 
 def _data_config(run: Run) -> DataConfig:

@@ -16,7 +16,7 @@ from typing import Any, get_args
 
 from annotated.config import DataConfig
 from annotated.ownership import is_json_of, require_our_file
-from annotated.storage import atomic_write
+from annotated.storage import write_json
 from annotated.wmt14 import published
 from annotated.wmt14.download import RemoteFile
 from annotated.wmt14.sgm import MemberFormat
@@ -151,8 +151,7 @@ class Catalogue:
     def write(self, path: Path) -> None:
         """Write the JSON file that `read` reads; a file that is no catalogue is not replaced."""
         require_our_file(path, lambda file: is_json_of(file, "pair", "train", "valid", "test"))
-        with atomic_write(path) as file:
-            file.write(json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n")
+        write_json(path, self.to_dict())
 
 
 def _part(content: Mapping[str, Any]) -> CorpusPart:

@@ -8,10 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from annotated.storage import write_json
 from annotated.wmt14.archives import extract
 from annotated.wmt14.catalogue import Catalogue, CorpusPart
 from annotated.wmt14.download import DownloadError, RemoteFile, download
-from annotated.wmt14.manifest import MANIFESTS, write_json
+from annotated.wmt14.manifest import MANIFESTS
 from annotated.wmt14.options import PreparationError
 from annotated.wmt14.runner import Stage, StageWork
 from annotated.wmt14.sources import EXPANSION, Sources, Text

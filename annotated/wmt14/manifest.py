@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from annotated.storage import atomic_write, checksum, sha256
+from annotated.storage import checksum, sha256
 from annotated.wmt14.options import PreparationError
 
 MANIFESTS = "manifest"
@@ -66,12 +66,6 @@ def read_manifest(path: Path) -> dict[str, Any] | None:
     if not isinstance(content, dict) or {"stage", "version", "options", "inputs", "outputs", "counts"} - set(content):
         raise PreparationError(f"{path}: not the manifest of a stage; delete it, and its stage is run again")
     return content
-
-
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write JSON that people can read too, whole or not at all."""
-    with atomic_write(path) as file:
-        file.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

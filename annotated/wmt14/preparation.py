@@ -200,11 +200,11 @@ def prepare(
     *,
     mirrors: Sequence[str] = (),
     jobs: int | None = None,
-    progress: Callable[[str, int, int | None], None] | None = None,
     quiet: bool = False,
-    again: str | None = None,
 ) -> PreparedCorpus:
     """Download a corpus and make training data of it; what was done before is not done again.
+
+    `Preparation` does the same, tells how far it is, and makes a stage again where it is asked to.
 
     Parameters
     ----------
@@ -216,10 +216,6 @@ def prepare(
         Addresses or folders with the same archives, tried before the publishers'.
     jobs
         Processes; None for one a core. The result does not depend on it.
-    progress
-        Called with a stage's name, how much is done, and how much there is.
-    again
-        Make this stage and all after it again, with the options given now.
 
     Raises
     ------
@@ -235,7 +231,7 @@ def prepare(
     from annotated.wmt14.fetch_steps import of_catalogue
 
     sources = of_catalogue(catalogue, mirrors)
-    Preparation(sources, folder, options, jobs=jobs, progress=progress, quiet=quiet).run(again=again)
+    Preparation(sources, folder, options, jobs=jobs, quiet=quiet).run()
     return PreparedCorpus.open(folder)
 
 
@@ -249,9 +245,7 @@ def prepare_files(
     pair: str = "en-de",
     format: str = DataConfig.format,
     jobs: int | None = None,
-    progress: Callable[[str, int, int | None], None] | None = None,
     quiet: bool = False,
-    again: str | None = None,
 ) -> PreparedCorpus:
     """The same for text that a reader has: the stages from `clean` on.
 
@@ -263,7 +257,7 @@ def prepare_files(
         Languages: 'en-de' from English to German.
     format
         Of files of pairs, as `DataConfig.format`.
-    options, jobs, progress, quiet, again
+    options, jobs, quiet
         As for `prepare`.
 
     Raises
@@ -272,7 +266,7 @@ def prepare_files(
         As `prepare`, and if a file is missing.
     """
     sources = of_files(train, valid, test, pair, format=format)
-    Preparation(sources, folder, options, jobs=jobs, progress=progress, quiet=quiet).run(again=again)
+    Preparation(sources, folder, options, jobs=jobs, quiet=quiet).run()
     return PreparedCorpus.open(folder)
 
 

@@ -16,14 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from annotated.storage import fsync, rename, translate_disk_full
+from annotated.storage import fsync, rename, translate_disk_full, write_json
 from annotated.wmt14.manifest import (
     compare_file,
     describe_file,
     differences,
     manifest_path,
     read_manifest,
-    write_json,
 )
 from annotated.wmt14.options import PreparationError
 from annotated.wmt14.progress import Advance, Reporter

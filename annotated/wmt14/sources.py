@@ -90,7 +90,6 @@ def of_files(
     valid: str | Path,
     test: str | Path,
     pair: str,
-    name: str = "own text",
     format: str = DataConfig.format,
 ) -> Sources:
     """A reader's own files: each a file of pairs, or 'SOURCE,TARGET' for two files of lines; .gz and .zst as well.
@@ -126,7 +125,7 @@ def of_files(
         raise PreparationError("no training text was given")
     evaluation = text("valid", "valid", valid), text("test", "test", test)
     size = sum(elsewhere[one].stat().st_size * _packed(elsewhere[one]) for each in texts for one in each.files)
-    return Sources(name, pair, texts, *evaluation, elsewhere=elsewhere, text_bytes=size, formats=formats)
+    return Sources("own text", pair, texts, *evaluation, elsewhere=elsewhere, text_bytes=size, formats=formats)
 
 
 def _packed(path: Path) -> int:

@@ -11,9 +11,7 @@ import pytest
 from annotated_book.pages import BOOK, page_file
 
 
-def test_the_chinese_font_is_loaded_where_chinese_stands(visit: Any, book: Path) -> None:
-    if not (book / "reference" / "glossary.html").is_file():
-        pytest.skip("a preview of one chapter has no glossary")
+def test_the_chinese_font_is_loaded_where_chinese_stands(visit: Any) -> None:
     status = "[...document.fonts].find(font => font.family.includes('Chinese')).status"
     with visit("reference/glossary.html") as v:
         v.page.wait_for_function("document.fonts.ready.then(() => true)")
@@ -26,9 +24,7 @@ def test_the_chinese_font_is_loaded_where_chinese_stands(visit: Any, book: Path)
         assert v.page.evaluate(status) == "unloaded"
 
 
-def test_the_bibliography_is_filtered_by_the_chapters_that_its_entries_name(visit: Any, book: Path) -> None:
-    if not (book / "reference" / "bibliography.html").is_file():
-        pytest.skip("a preview of one chapter has no bibliography")
+def test_the_bibliography_is_filtered_by_the_chapters_that_its_entries_name(visit: Any) -> None:
     with visit("reference/bibliography.html", as_left=True) as v:
         menu, shown = v.page.get_by_role("combobox", name="Chapter"), v.page.locator(".citation:visible")
         offered = [re.sub(r" \(\d+\)$", "", text) for text in menu.locator("option").all_inner_texts()]
@@ -50,9 +46,7 @@ def _numbers(shown: Any) -> list[str]:
     return [text.removeprefix("cited in ") for text in shown.locator(".bib-chapters").all_text_contents()]
 
 
-def test_a_line_unfolds_and_a_citation_leads_to_its_open_line(visit: Any, book: Path) -> None:
-    if not (book / "reference" / "bibliography.html").is_file():
-        pytest.skip("a preview of one chapter has no bibliography")
+def test_a_line_unfolds_and_a_citation_leads_to_its_open_line(visit: Any) -> None:
     with visit("reference/bibliography.html", as_left=True) as v:
         lines, folds = v.page.locator(".citation"), v.page.locator(".bib-fold[open]")
         assert folds.count() == 0 and lines.count() > 100
@@ -65,9 +59,7 @@ def test_a_line_unfolds_and_a_citation_leads_to_its_open_line(visit: Any, book: 
         assert v.errors == []
 
 
-def test_letters_lead_to_the_works_of_their_authors(visit: Any, book: Path, extension: Any) -> None:
-    if not (book / "reference" / "bibliography.html").is_file():
-        pytest.skip("a preview of one chapter has no bibliography")
+def test_letters_lead_to_the_works_of_their_authors(visit: Any, extension: Any) -> None:
     with visit("reference/bibliography.html", as_left=True) as v:
         letter_of = extension("reference.bibliography").letter_of
         for group in v.page.locator(".index-group").all():
@@ -77,9 +69,7 @@ def test_letters_lead_to_the_works_of_their_authors(visit: Any, book: Path, exte
         assert leads == v.page.locator(".index-group").evaluate_all("all => all.map(group => group.id)")
 
 
-def test_all_bibtex_that_is_shown_is_copied(visit: Any, book: Path) -> None:
-    if not (book / "reference" / "bibliography.html").is_file():
-        pytest.skip("a preview of one chapter has no bibliography")
+def test_all_bibtex_that_is_shown_is_copied(visit: Any) -> None:
     with visit("reference/bibliography.html", as_left=True) as v:
         button, total = v.page.locator("[data-copy-all]"), v.page.locator(".citation").count()
         v.page.evaluate("navigator.clipboard.writeText = async text => { window.copied = text; }")
@@ -128,9 +118,7 @@ def test_a_work_is_found_by_its_names_in_the_glossary(extension: Any, repository
     assert 'data-words="chapter 3 . chapter 4 . Muller, R . mueller . a &amp; b"' in button
 
 
-def test_readers_find_works_and_the_pages_that_cite_them(visit: Any, book: Path) -> None:
-    if not (book / "reference" / "bibliography.html").is_file():
-        pytest.skip("a preview of one chapter has no bibliography")
+def test_readers_find_works_and_the_pages_that_cite_them(visit: Any) -> None:
     with visit("reference/bibliography.html", as_left=True) as v:
         field, shown = v.page.get_by_role("searchbox"), v.page.locator(".citation:visible")
         labels = shown.locator(".bib-label")
@@ -147,9 +135,7 @@ def test_readers_find_works_and_the_pages_that_cite_them(visit: Any, book: Path)
         assert v.errors == []
 
 
-def test_an_entry_is_copied_as_bibtex_also_where_the_clipboard_is_closed(visit: Any, book: Path) -> None:
-    if not (book / "reference" / "bibliography.html").is_file():
-        pytest.skip("a preview of one chapter has no bibliography")
+def test_an_entry_is_copied_as_bibtex_also_where_the_clipboard_is_closed(visit: Any) -> None:
     with visit("reference/bibliography.html") as v:
         v.page.evaluate("""() => {
             navigator.clipboard.writeText = async () => { throw new Error("closed"); };

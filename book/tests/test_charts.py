@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import re
 import shutil
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +18,7 @@ from annotated_book.viz.parameters import menu, slider, steps
 from annotated_book.viz.renderers import book_renderer
 from annotated_book.viz.theme import VEGA_LITE
 from book.tests.boxes import box_of
+from book.tests.sites import served
 
 vl_convert = pytest.importorskip("vl_convert", reason="the book's charts need the extra `book`")
 
@@ -63,16 +61,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     styles = "".join(f'<link rel="stylesheet" href="book/{name}">' for name in (*sheets, "kit.css"))
     figures = "".join(book_renderer(chart.to_dict())["text/html"] for chart in (made_chart(), fitted))
     (folder / "index.html").write_text(PAGE.format(figures=figures, styles=styles), encoding="utf-8")
-    handler = functools.partial(_Quiet, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/index.html"
-        server.shutdown()
-
-
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_: Any) -> None:
-        pass
+    with served(folder) as port:
+        yield f"http://127.0.0.1:{port}/index.html"
 
 
 @pytest.fixture(scope="module")

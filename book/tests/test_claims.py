@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 import re
 from collections import Counter
@@ -14,8 +13,7 @@ import pytest
 import yaml
 
 from annotated_book.pages import page_file, page_files
-
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
+from book.tests.sites import build_site
 
 PAGE = "results/claims.html"
 
@@ -164,9 +162,6 @@ PARTS = ("authoring.paper", "claims.claim_boxes", "authoring.checks", "claims.ef
 @pytest.fixture
 def small_book(extension: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Build a page of claims and a chapter that proves one: a reader of files, and what was complained about."""
-    from sphinx.application import Sphinx
-    from sphinx.util.docutils import docutils_namespace
-
     extension("claims.claims_page")  # what it imports shall keep the ledger of the book, for tests that come later
     (tmp_path / "sentences.yaml").write_text(yaml.safe_dump(SENTENCES, sort_keys=False), encoding="utf-8")
     claims = {"C01": extension("claims.claim_boxes").ledger("claim")["C01"]}
@@ -177,23 +172,15 @@ def small_book(extension: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     extension("claims.sentences").sentences.cache_clear()
 
     def build(chapter: str) -> tuple[Any, str]:
-        source, out = tmp_path / "source", tmp_path / "html"
-        (source / "results").mkdir(parents=True, exist_ok=True)
         page = "# Claims\n\n" + "\n".join(f":::{{claims}} {part}\n:::\n" for part in ("counts", "chart", "list"))
-        index = "# Index\n\n```{toctree}\nfive\nresults/claims\n```\n"
-        for name, text in {"index": index, "five": chapter, "results/claims": page}.items():
-            (source / f"{name}.md").write_text(text, encoding="utf-8")
         settings = {
-            "extensions": ["myst_nb", "sphinx_exercise", *(f"page_kit.{part}" for part in PARTS)],
-            "myst_enable_extensions": ["colon_fence", "dollarmath"],
             "source_suffix": {".md": "myst-nb"},  # else what an earlier site of this process has said holds
             "nb_execution_mode": "force",
             "nb_execution_in_temp": True,
         }
-        complaints = io.StringIO()
-        with docutils_namespace():
-            Sphinx(str(source), None, str(out), str(tmp_path / "trees"), "html", settings, None, complaints).build()
-        return (lambda name: (out / name).read_text(encoding="utf-8")), complaints.getvalue()
+        pages = {"five": chapter, "results/claims": page}
+        out, complaints = build_site(tmp_path, pages, PARTS, ("myst_nb", "sphinx_exercise"), **settings)
+        return (lambda name: (out / name).read_text(encoding="utf-8")), complaints
 
     yield build
     extension("claims.sentences").sentences.cache_clear()
@@ -258,9 +245,7 @@ def test_the_data_fits_its_schema_and_every_address_leads_somewhere(book: Path) 
     assert sum(bool(claim["effects"]) for claim in data["claims"]) > 100
 
 
-def test_claims_are_chosen_by_verdict_section_and_words(visit: Any, book: Path) -> None:
-    if not (book / PAGE).is_file():
-        pytest.skip("the page of claims is not built")
+def test_claims_are_chosen_by_verdict_section_and_words(visit: Any) -> None:
     with visit(PAGE) as v:
         rows = v.page.locator(".claim-row:visible")
 

@@ -99,9 +99,7 @@ def test_wrong_data_are_refused(
         timeline.components()
 
 
-def test_the_year_is_moved_by_keyboard_and_a_row_opens(visit: Any, book: Path) -> None:
-    if not (book / PAGE).is_file():
-        pytest.skip("this preview has another chapter")
+def test_the_year_is_moved_by_keyboard_and_a_row_opens(visit: Any) -> None:
     with visit(PAGE) as v:
         page = v.page
         row = page.locator("#since-2017-positions")
@@ -121,9 +119,7 @@ def test_the_year_is_moved_by_keyboard_and_a_row_opens(visit: Any, book: Path) -
         assert not v.errors and not v.foreign
 
 
-def test_without_scripts_the_rows_say_what_is_usual_today(visit: Any, book: Path) -> None:
-    if not (book / PAGE).is_file():
-        pytest.skip("this preview has another chapter")
+def test_without_scripts_the_rows_say_what_is_usual_today(visit: Any) -> None:
     with visit(PAGE, java_script_enabled=False) as v:
         assert v.page.locator("#since-2017-positions .form").inner_text() == DATA["positions"]["today"]
         v.page.locator("#since-2017-positions summary").click()

@@ -6,16 +6,8 @@ from typing import Any
 
 import pytest
 
-from book.conftest import html_folder
-
 PAGE = "reference/doctor.html"
 BEGIN = "Examine the first model"
-
-
-@pytest.fixture(autouse=True)
-def page_is_built() -> None:
-    if not (html_folder() / PAGE).is_file():
-        pytest.skip("the doctor's page is not built")
 
 
 def begin(v: Any) -> Any:

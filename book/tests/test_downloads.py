@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from annotated_book.pages import page_file
+from book.tests.kinds import CHAPTERS, source
 
 pytestmark = pytest.mark.process
 
@@ -65,14 +65,13 @@ See [chapter 7](../../attention/masks/masks.md) and {py:class}`torch.nn.Linear`,
 
 
 @pytest.fixture(scope="module")
-def plain(repository: Path) -> Any:
-    sys.path.insert(0, str(repository / "book" / "_ext"))
-    try:
-        from page_kit.delivery import downloads, notebook_export
-    finally:
-        sys.path.pop(0)
-    notebook_export.downloads = downloads
-    return notebook_export
+def plain(extension: Any) -> Any:
+    return extension("delivery.notebook_export")
+
+
+@pytest.fixture(scope="module")
+def downloads(extension: Any) -> Any:
+    return extension("delivery.downloads")
 
 
 def test_directives_become_plain_markdown(plain: Any, repository: Path) -> None:
@@ -111,16 +110,9 @@ def test_a_notebook_says_nothing_to_readers_without_scripts(plain: Any, reposito
     )
 
 
-def chapters(repository: Path) -> list[str]:
-    toc = yaml.safe_load((repository / "_toc.yml").read_text(encoding="utf-8"))
-    files = [toc["root"], *(c["file"] for part in toc["parts"] for c in part["chapters"])]
-    return [f for f in files if "{code-cell}" in page_file(f).read_text(encoding="utf-8")]
-
-
-def test_no_chapter_keeps_anything_of_myst(plain: Any, repository: Path) -> None:
-    for name in chapters(repository):
-        text = page_file(name).read_text(encoding="utf-8")
-        for cell in plain.notebook_of(text, "", page_file(name))["cells"]:
+def test_no_chapter_keeps_anything_of_myst(plain: Any) -> None:
+    for name in CHAPTERS:
+        for cell in plain.notebook_of(source(name), "", page_file(name))["cells"]:
             if cell["cell_type"] == "markdown":
                 prose = re.sub(r"^(```+|~~~+).*?^\1", "", cell["source"], flags=re.DOTALL | re.MULTILINE)
                 assert not re.search(r"^[:`~]{3,}\{|\{[\w:-]+\}`|\]\{\.layer\}", prose, re.MULTILINE), (name, prose)
@@ -178,10 +170,10 @@ def test_each_wheel_says_who_may_use_it_and_needs_the_others_of_its_release(whee
         assert wheel.stat().st_size < 14 * 2**20  # three models, one of them of everyday English
 
 
-def test_cells_are_short(plain: Any, repository: Path) -> None:
+def test_cells_are_short() -> None:
     import jupytext
 
-    for name in chapters(repository):
+    for name in CHAPTERS:
         notebook = jupytext.read(page_file(name), fmt="md:myst")
         for cell in notebook.cells:
             is_folded = {"check", "hide-input"} & {*cell.metadata.get("tags", [])}
@@ -189,9 +181,9 @@ def test_cells_are_short(plain: Any, repository: Path) -> None:
                 assert len(cell.source.splitlines()) <= 25, f"{name}: {cell.source[:60]}"
 
 
-def test_the_built_book_offers_the_notebook_and_the_wheel(book: Path, repository: Path) -> None:
+def test_the_built_book_offers_the_notebook_and_the_wheel(book: Path) -> None:
     assert len(list((book / "_static" / "wheel").glob("annotated_*.whl"))) == 3
-    for name in chapters(repository):
+    for name in CHAPTERS:
         notebook = json.loads((book / "_sources" / f"{name}.ipynb").read_text(encoding="utf-8"))
         assert "import annotated" in notebook["cells"][0]["source"]
         page = (book / f"{name}.html").read_text(encoding="utf-8")
@@ -214,9 +206,9 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str,
 
 
 def run_first_cell(
-    plain: Any, where: tuple[Path, dict[str, str]], folder: Path, wheels: dict[str, str], book: str = ""
+    downloads: Any, where: tuple[Path, dict[str, str]], folder: Path, wheels: dict[str, str], book: str = ""
 ) -> Any:
-    code = plain.downloads.first_cell(book, wheels).replace(', "vl-convert-python"', "")
+    code = downloads.first_cell(book, wheels).replace(', "vl-convert-python"', "")
     # Without its dependencies the library cannot be imported there: the test ends where the import begins.
     assert "\nimport annotated\n" in code
     code = code.replace("import annotated\n", "print(importlib.util.find_spec('annotated').origin); raise SystemExit\n")
@@ -225,40 +217,36 @@ def run_first_cell(
 
 
 def test_the_first_cell_says_what_to_do_and_then_installs_from_the_wheel_beside_it(
-    plain: Any, elsewhere: Any, wheels: dict[str, Path], tmp_path: Path
+    downloads: Any, elsewhere: Any, wheels: dict[str, Path], tmp_path: Path
 ) -> None:
     alone = tmp_path / "alone"
     alone.mkdir()
     library = {"annotated": wheels["annotated"].name}
-    failed = run_first_cell(plain, elsewhere, alone, library)
+    failed = run_first_cell(downloads, elsewhere, alone, library)
     assert failed.returncode == 1 and "Installing" not in failed.stdout, "a name that is not ours is not asked for"
     assert library["annotated"] in failed.stderr and "ANNOTATED_SOURCE" in failed.stderr
-    published = run_first_cell(plain, elsewhere, alone, {"annotated": "none.whl"}, book="http://127.0.0.1:1/book/")
+    published = run_first_cell(downloads, elsewhere, alone, {"annotated": "none.whl"}, book="http://127.0.0.1:1/book/")
     assert "Installing it from http://127.0.0.1:1/book/_static/wheel/none.whl" in published.stdout
     assert "Put none.whl\n(from the page's download menu)" in published.stderr
 
     shutil.copy(wheels["annotated"], alone)
-    done = run_first_cell(plain, elsewhere, alone, library)
+    done = run_first_cell(downloads, elsewhere, alone, library)
     assert done.returncode == 0, done.stderr
     assert f"Installing it from {alone / library['annotated']}" in done.stdout and "site-packages" in done.stdout
 
-    again = run_first_cell(plain, elsewhere, tmp_path, library)
+    again = run_first_cell(downloads, elsewhere, tmp_path, library)
     assert "Installing" not in again.stdout, "what is there is found"
 
     both = {package: wheels[package].name for package in ("annotated", "annotated_grader")}
-    lacking = run_first_cell(plain, elsewhere, tmp_path, both)
+    lacking = run_first_cell(downloads, elsewhere, tmp_path, both)
     assert lacking.returncode == 1 and "Download annotated_grader-" in lacking.stderr, "the library is there already"
     elsewhere[1]["ANNOTATED_SOURCE"] = str(wheels["annotated"])  # the grader's lies beside it
-    whole = run_first_cell(plain, elsewhere, tmp_path, both)
+    whole = run_first_cell(downloads, elsewhere, tmp_path, both)
     assert whole.returncode == 0 and f"Installing it from {wheels['annotated_grader']} ..." in whole.stdout
-    again = run_first_cell(plain, elsewhere, tmp_path, both)
+    again = run_first_cell(downloads, elsewhere, tmp_path, both)
     assert "Installing" not in again.stdout, "both are there"
 
 
-def test_a_chapters_notebook_asks_for_the_grader_only_where_a_cell_imports_it(plain: Any, repository: Path) -> None:
-    asking = {
-        name
-        for name in chapters(repository)
-        if "annotated_grader" in plain.downloads.wheels_for(page_file(name).read_text(encoding="utf-8"))
-    }
+def test_a_chapters_notebook_asks_for_the_grader_only_where_a_cell_imports_it(downloads: Any) -> None:
+    asking = {name for name in CHAPTERS if "annotated_grader" in downloads.wheels_for(source(name))}
     assert asking == {"training/first_run", "results/since_2017", "reference/doctor"}

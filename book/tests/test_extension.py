@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import io
 import logging
 import re
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
+from book.tests.sites import build_site
 
 ATTENTION = "annotated.model.attention.scaled_dot_product_attention"
 
@@ -20,27 +19,12 @@ ATTENTION = "annotated.model.attention.scaled_dot_product_attention"
 @pytest.fixture
 def site(extension: Any, tmp_path: Path) -> Callable[..., tuple[dict[str, str], str]]:
     """Build a small site from pages of Markdown: HTML by page, and what was complained about."""
-    from sphinx.application import Sphinx
-    from sphinx.util.docutils import docutils_namespace
+    parts = ("authoring.paper", "authoring.source", "api.source_pages", "claims.claim_boxes", "delivery.no_break")
 
     def build(**pages: str) -> tuple[dict[str, str], str]:
-        source, out = tmp_path / "source", tmp_path / "out"
-        source.mkdir(exist_ok=True)
-        for name, text in pages.items():
-            (source / f"{name}.md").write_text(f"---\norphan: true\n---\n# {name}\n\n{text}\n", encoding="utf-8")
-        (source / "index.md").write_text("# Index\n", encoding="utf-8")
-        parts = ["authoring.paper", "authoring.source", "api.source_pages", "claims.claim_boxes", "delivery.no_break"]
-        settings = {
-            "extensions": ["myst_parser", *(f"page_kit.{part}" for part in parts)],
-            "myst_enable_extensions": ["colon_fence", "dollarmath"],
-            "nitpicky": True,
-            "keep_warnings": False,
-        }
-        complaints = io.StringIO()
-        with docutils_namespace():
-            app = Sphinx(str(source), None, str(out), str(out / ".trees"), "html", settings, None, complaints)
-            app.build()
-        return {name: (out / f"{name}.html").read_text(encoding="utf-8") for name in pages}, complaints.getvalue()
+        texts = {name: f"---\norphan: true\n---\n# {name}\n\n{text}\n" for name, text in pages.items()}
+        out, complaints = build_site(tmp_path, {"index": "# Index\n", **texts}, parts, nitpicky=True)
+        return {name: (out / f"{name}.html").read_text(encoding="utf-8") for name in pages}, complaints
 
     return build
 
@@ -160,7 +144,7 @@ def test_every_shown_module_has_a_page_with_a_target_for_every_line(site: Any, t
     names = (ATTENTION, "annotated.model.masks.causal_mask", "annotated.speed.kernels.fused.fused_attention")
     site(page="\n\n".join(f"```{{library-source}} {name}\n```" for name in names))
     for path in ("annotated/model/attention.py", "annotated/model/masks.py", "annotated/speed/kernels/fused.py"):
-        page = (tmp_path / "out" / "source" / path).with_suffix(".html").read_text(encoding="utf-8")
+        page = (tmp_path / "build" / "html" / "source" / path).with_suffix(".html").read_text(encoding="utf-8")
         lines = (Path(__file__).parents[2] / path).read_text(encoding="utf-8").splitlines()
         assert f'id="line-{len(lines)}"' in page and f"<title>{path}" in page and "@" not in page.partition("<pre")[0]
         assert re.search(r'href="(?:\.\./)+_static', page)[0].count("../") == path.count("/") + 1

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-
+SCRIPT = Path(__file__).parents[1] / "_assets" / "book" / "filter.js"
 ROWS = {
     "padding": "<td><code>padding_mask()</code></td><td>a tensor of colour</td>",
     "causal": "<td><code>annotated.causal_mask</code></td><td>ex05-2, 1 key</td>",
@@ -23,23 +20,29 @@ ROWS = {
 }
 
 
+SHOWN = "all => all.flatMap((item, i) => (item.hidden ? [] : [i]))"
+
+
+def small_page(page: Any, data: str, content: str, menus: str = "") -> None:
+    """Write a page with a field and its entries, in a folder of a book."""
+    page.set_content(
+        f'<div class="page-filter" {data} hidden><input type="search">{menus}<span role="status"></span></div>{content}'
+    )
+    page.evaluate("document.documentElement.setAttribute('data-content_root', '../')")
+    page.add_script_tag(path=SCRIPT)
+
+
 @pytest.fixture(scope="module")
-def field(chromium: Any, repository: Path) -> Iterator[Any]:
+def field(chromium: Any, extension: Any) -> Iterator[Any]:
     """A page of two tables behind a field, without a book."""
-    sys.path.insert(0, str(repository / "book" / "_ext"))
-    menu = import_module("page_kit.find.filters").menu("part | * as listed")
-    sys.path.pop(0)
+    menu = extension("find.filters").menu("part | * as listed")
     rows = [
         f'<tr id="{name}" data-part="{"z" if i < 2 else "a"}">{row}</tr>' for i, (name, row) in enumerate(ROWS.items())
     ]
     page = chromium.new_page()
-    page.set_content(
-        '<div class="page-filter" data-what="rows" data-items="tbody tr" hidden><input type="search">'
-        f'{menu}<span role="status"></span></div>'
-        f'<table id="one"><tbody>{"".join(rows[:2])}</tbody></table>'
-        f'<table id="two"><tbody>{"".join(rows[2:])}</tbody></table>'
-    )
-    page.add_script_tag(path=repository / "book" / "_assets" / "book" / "filter.js")
+    one, two = "".join(rows[:2]), "".join(rows[2:])
+    tables = f'<table id="one"><tbody>{one}</tbody></table><table id="two"><tbody>{two}</tbody></table>'
+    small_page(page, 'data-what="rows" data-items="tbody tr"', tables, menu)
     yield page
     page.close()
 
@@ -107,43 +110,37 @@ def test_parts_of_names_formulas_and_both_spellings_are_found(field: Any, words:
 
 
 def test_signs_of_formulas_are_found_by_sign_and_by_name(page: Any) -> None:
-    page.set_content(
-        '<div class="page-filter" data-what="rows" data-items="li" hidden><input type="search"><span role="status">'
-        r'</span></div><ul><li><math alttext="\sqrt{d_k}"></math></li><li>the √ of d</li>'
+    content = (
+        r'<ul><li><math alttext="\sqrt{d_k}"></math></li><li>the √ of d</li>'
         r'<li><math alttext="\epsilon_{ls}"></math></li><li>a root</li></ul>'
     )
-    page.add_script_tag(path=Path(__file__).parents[2] / "book" / "_assets" / "book" / "filter.js")
+    small_page(page, 'data-what="rows" data-items="li"', content)
     said = page.locator("[role=status]")
     for words, rows in (("√", [0, 1]), ("sqrt", [0, 1]), ("√d_k", [0]), ("ε_ls", [2]), ("epsilon", [2])):
         page.locator("input").fill(words)
-        shown = page.locator("li").evaluate_all("all => all.flatMap((item, i) => (item.hidden ? [] : [i]))")
-        assert shown == rows, words
+        assert page.locator("li").evaluate_all(SHOWN) == rows, words
     page.locator("input").fill("+")
     assert page.locator("li:visible").count() == 4 and "signs alone" in said.inner_text(), "and not silently"
 
 
 def test_a_bare_number_has_the_reading_of_the_page_and_the_other_is_offered(page: Any) -> None:
-    page.set_content(
-        '<div class="page-filter" data-what="rows" data-items="li" data-numbers="exercise; section" hidden>'
-        '<input type="search"><span role="status"></span></div><ul><li>exercise 5.2 . section 3.1</li>'
-        "<li>exercise 7.1 . section 5.2</li><li>exercise 5.20</li><li>5.2 nats . section 5.4</li></ul>"
+    small_page(
+        page,
+        'data-what="rows" data-items="li" data-numbers="exercise; section"',
+        "<ul><li>exercise 5.2 . section 3.1</li><li>exercise 7.1 . section 5.2</li><li>exercise 5.20</li>"
+        "<li>5.2 nats . section 5.4</li></ul>",
     )
-    page.add_script_tag(path=Path(__file__).parents[2] / "book" / "_assets" / "book" / "filter.js")
-    field, button, shown = (
-        page.locator("input"),
-        page.locator(".page-filter button"),
-        "all => all.flatMap((item, i) => (item.hidden ? [] : [i]))",
-    )
+    field, button = page.locator("input"), page.locator(".page-filter button")
     for words, rows, other in (
         ("5.2", [0], "Show section 5.2 instead"), ("§ 5.2", [1], ""), ("exercise 7.1", [1], ""),
         ("5.4", [3], ""), ("9.9", [], "Show all"),
     ):  # fmt: skip
         field.fill(words)
-        assert page.locator("li").evaluate_all(shown) == rows, words
+        assert page.locator("li").evaluate_all(SHOWN) == rows, words
         assert (button.inner_text() if button.is_visible() else "") == other, words
     field.fill("5.2")
     button.click()
-    assert field.input_value() == "section 5.2" and page.locator("li").evaluate_all(shown) == [1]
+    assert field.input_value() == "section 5.2" and page.locator("li").evaluate_all(SHOWN) == [1]
 
 
 def test_a_table_without_hits_is_hidden(field: Any) -> None:
@@ -154,25 +151,21 @@ def test_a_table_without_hits_is_hidden(field: Any) -> None:
 
 
 def test_the_number_of_a_chapter_is_a_whole_number_and_belongs_to_its_word(page: Any) -> None:
-    page.set_content(
-        '<div class="page-filter" data-what="rows" data-items="li" hidden><input type="search"><span role="status">'
-        "</span></div><ul><li>chapter 5 . section 3.2</li><li>chapter 15 . 5 heads</li><li>chapter 50</li></ul>"
-    )
-    page.add_script_tag(path=Path(__file__).parents[2] / "book" / "_assets" / "book" / "filter.js")
+    content = "<ul><li>chapter 5 . section 3.2</li><li>chapter 15 . 5 heads</li><li>chapter 50</li></ul>"
+    small_page(page, 'data-what="rows" data-items="li"', content)
     for words, rows in (("chapter 5", [0]), ("Chapter 15", [1]), ("chapter", [0, 1, 2]), ("section 3", [0])):
         page.locator("input").fill(words)
-        shown = page.locator("li").evaluate_all("all => all.flatMap((item, i) => (item.hidden ? [] : [i]))")
-        assert shown == rows, words
+        assert page.locator("li").evaluate_all(SHOWN) == rows, words
 
 
 def test_kinds_are_counted_and_what_follows_an_entry_hides_with_it(page: Any) -> None:
     said = "document.querySelector('[role=status]').textContent"
-    page.set_content(
-        '<div class="page-filter" data-what="things" data-items="li" data-count="terms | .term; traps | .trap" hidden>'
-        '<input type="search"><span role="status"></span></div><p data-follows="a">of a</p>'
-        '<ul><li class="term" id="a"><a href="#a">mask</a></li><li class="trap">memory</li><li>mask, see a</li></ul>'
+    small_page(
+        page,
+        'data-what="things" data-items="li" data-count="terms | .term; traps | .trap"',
+        '<p data-follows="a">of a</p>'
+        '<ul><li class="term" id="a"><a href="#a">mask</a></li><li class="trap">memory</li><li>mask, see a</li></ul>',
     )
-    page.add_script_tag(path=Path(__file__).parents[2] / "book" / "_assets" / "book" / "filter.js")
     for words, count, follows in (
         ("mask", "1 of 1 terms", True),
         ("memory", "1 of 1 traps", False),
@@ -189,13 +182,13 @@ def test_kinds_are_counted_and_what_follows_an_entry_hides_with_it(page: Any) ->
 
 
 def test_the_head_of_a_fold_counts_what_is_left_and_a_menu_can_be_left(page: Any) -> None:
-    page.set_content(
-        '<div class="page-filter" data-what="names" data-items="li" data-groups="details" hidden><input type="search">'
-        '<select data-by="kind"><option value="">any kind</option><option>a</option></select><span role="status">'
-        '</span></div><details><summary>Masks <span data-entries="1,201 names">1,201 names</span></summary><ul>'
-        f'<li data-kind="a">mask</li>{"<li>key</li>" * 1200}</ul></details>'
+    small_page(
+        page,
+        'data-what="names" data-items="li" data-groups="details"',
+        '<details><summary>Masks <span data-entries="1,201 names">1,201 names</span></summary><ul>'
+        f'<li data-kind="a">mask</li>{"<li>key</li>" * 1200}</ul></details>',
+        '<select data-by="kind"><option value="">any kind</option><option>a</option></select>',
     )
-    page.add_script_tag(path=Path(__file__).parents[2] / "book" / "_assets" / "book" / "filter.js")
     head, said, button = page.locator("[data-entries]"), page.locator("[role=status]"), page.locator("button")
     page.locator("input").fill("zzzzzz")
     assert said.inner_text() == "Nothing fits among 1,201 names" and not head.is_visible()
@@ -220,18 +213,6 @@ def test_where_nothing_fits_a_word_or_everything_is_offered(field: Any) -> None:
 
 def test_a_menu_can_keep_the_order_of_the_entries(field: Any) -> None:
     assert field.locator("select option").all_inner_texts() == ["any part", "z", "a"]
-
-
-SHOWN = "all => all.flatMap((item, i) => (item.hidden ? [] : [i]))"
-
-
-def small_page(page: Any, data: str, content: str, menus: str = "") -> None:
-    """Write a page with a field and its entries, in a folder of a book."""
-    page.set_content(
-        f'<div class="page-filter" {data} hidden><input type="search">{menus}<span role="status"></span></div>{content}'
-    )
-    page.evaluate("document.documentElement.setAttribute('data-content_root', '../')")
-    page.add_script_tag(path=Path(__file__).parents[2] / "book" / "_assets" / "book" / "filter.js")
 
 
 def test_an_entry_about_others_stays_with_one_that_fits_the_field_and_every_menu(page: Any) -> None:

@@ -11,8 +11,6 @@ import pytest
 from annotated_book.pages import BOOK, page_file
 from book.tests.javascript import evaluate
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-
 ASSETS = Path(__file__).parents[2] / "book" / "_assets"
 SCORER = ASSETS / "search" / "scorer.js"
 
@@ -107,9 +105,7 @@ def test_a_filter_is_hidden_until_its_script_runs(extension: Any) -> None:
         extension("find.filters").menu("kind")
 
 
-def test_a_field_shows_the_entries_that_fit_and_their_terms(visit: Any, book: Path) -> None:
-    if not (book / "reference" / "glossary.html").is_file():
-        pytest.skip("a preview of one chapter has no glossary")
+def test_a_field_shows_the_entries_that_fit_and_their_terms(visit: Any) -> None:
     with visit("reference/glossary.html") as v:
         box, shown = v.page.locator(".page-filter"), v.page.locator("dl.glossary > .entry:visible")
         everything = shown.count()
@@ -123,9 +119,7 @@ def test_a_field_shows_the_entries_that_fit_and_their_terms(visit: Any, book: Pa
         assert v.errors == []
 
 
-def test_menus_choose_exercises_and_claims(visit: Any, book: Path) -> None:
-    if not (book / "reference" / "exercises.html").is_file():
-        pytest.skip("a preview of one chapter has no list of exercises")
+def test_menus_choose_exercises_and_claims(visit: Any) -> None:
     with visit("reference/exercises.html") as v:
         v.page.get_by_role("combobox", name="Kind").select_option("prove")
         rows = v.page.locator(".exercise-columns > li:visible")
@@ -153,9 +147,7 @@ def test_menus_choose_exercises_and_claims(visit: Any, book: Path) -> None:
         assert pills.count() > 5 and set(pills.all_inner_texts()) == {"half true"}
 
 
-def test_an_address_brings_back_what_was_chosen(visit: Any, book: Path) -> None:
-    if not (book / "reference" / "exercises.html").is_file():
-        pytest.skip("a preview of one chapter has no list of exercises")
+def test_an_address_brings_back_what_was_chosen(visit: Any) -> None:
     with visit("reference/exercises.html") as v:
         shown = v.page.locator(".exercise-columns > li:visible")
         v.page.get_by_role("combobox", name="Kind").select_option("prove")
@@ -182,9 +174,7 @@ def test_each_exercise_says_in_one_line_what_it_asks_for() -> None:
     assert {id: line for id, line in lines.items() if not re.fullmatch(r"[A-Z].{20,115}[^.]", line)} == {}
 
 
-def test_the_paper_map_is_sorted_by_what_its_parts_have(visit: Any, book: Path) -> None:
-    if not (book / "reference" / "paper_map.html").is_file():
-        pytest.skip("a preview of one chapter has no paper map")
+def test_the_paper_map_is_sorted_by_what_its_parts_have(visit: Any) -> None:
     with visit("reference/paper_map.html") as v:
         rows = v.page.locator(".map-table tbody tr")
         first = rows.locator("th a").all_inner_texts()

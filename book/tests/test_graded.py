@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -14,10 +13,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-
 from annotated_grader.exercise.catalogue import all_exercises, find
-from annotated_grader.exercise.exercise import Exercise, ExerciseError, parse
+from annotated_grader.exercise.exercise import Exercise, parse
+from book.tests.sites import build_site
 
 PARTS = (
     "reference.exercise_index",
@@ -36,24 +34,7 @@ def exercise() -> Exercise:
 
 def build(folder: Path, pages: dict[str, str]) -> tuple[Path, str]:
     """A small site from pages of Markdown: the folder of its HTML, and what was complained about."""
-    from sphinx.application import Sphinx
-    from sphinx.util.docutils import docutils_namespace
-
-    source, out = folder / "source", folder / "build" / "html"
-    for name, text in ({"index": "# Index\n\n```{toctree}\n" + "\n".join(pages) + "\n```\n"} | pages).items():
-        file = source / f"{name}.md"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    settings = {
-        "extensions": ["myst_parser", "sphinx_exercise", *(f"page_kit.{part}" for part in PARTS)],
-        "myst_enable_extensions": ["colon_fence", "dollarmath"],
-        "html_static_path": [],
-        "nitpicky": True,
-    }
-    complaints = io.StringIO()
-    with docutils_namespace():
-        Sphinx(str(source), None, str(out), str(out / ".trees"), "html", settings, None, complaints).build()
-    return out, complaints.getvalue()
+    return build_site(folder, pages, PARTS, ("myst_parser", "sphinx_exercise"), nitpicky=True)
 
 
 @pytest.fixture(scope="module")
@@ -167,15 +148,12 @@ def test_words_stand_for_the_number_of_a_question(extension: Any) -> None:
     )
 
 
-def test_difficulty_comes_from_the_front_matter_or_the_minutes(exercise: Exercise) -> None:
+def test_difficulty_comes_from_the_minutes(exercise: Exercise) -> None:
     text = (exercise.folder / "exercise.md").read_text(encoding="utf-8")
     levels = {}
     for minutes in (15, 16, 30, 31):
         levels[minutes] = parse(text.replace("minutes: 20", f"minutes: {minutes}"), exercise.folder).difficulty
     assert levels == {15: "easy", 16: "medium", 30: "medium", 31: "hard"}
-    assert parse(text.replace("minutes: 20", "minutes: 20\n  difficulty: 3"), exercise.folder).difficulty == "hard"
-    with pytest.raises(ExerciseError, match="expected 1, 2 or 3"):
-        parse(text.replace("minutes: 20", "minutes: 20\n  difficulty: 4"), exercise.folder)
 
 
 def test_what_is_folded_is_no_reading_time(extension: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Iterator
@@ -14,8 +13,7 @@ import pytest
 from annotated_book import pages
 from annotated_book.pages import page_files
 from book.conftest import html_folder
-
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
+from book.tests.sites import build_site
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSETS = ROOT / "book" / "_assets" / "book"
@@ -36,19 +34,8 @@ def written(title: str, options: str, body: str) -> str:
 
 def page_of(extension: Any, folder: Path, text: str) -> tuple[str, str]:
     """Build a page of Markdown: its HTML, and what was complained about."""
-    from sphinx.application import Sphinx
-    from sphinx.util.docutils import docutils_namespace
-
-    source, out = folder / "source", folder / "out"
-    source.mkdir(exist_ok=True)
-    (source / "index.md").write_text(f"# Title\n\n{text}\n", encoding="utf-8")
-    settings = {"extensions": ["myst_parser"], "myst_enable_extensions": ["colon_fence", "dollarmath"]}
-    complaints = io.StringIO()
-    with docutils_namespace():
-        app = Sphinx(str(source), None, str(out), str(out / ".trees"), "html", settings, None, complaints)
-        app.add_directive("try", extension("authoring.inline_exercise").Try)
-        app.build()
-    return (out / "index.html").read_text(encoding="utf-8"), complaints.getvalue()
+    out, complaints = build_site(folder, {"index": f"# Title\n\n{text}\n"}, ["authoring.inline_exercise"])
+    return (out / "index.html").read_text(encoding="utf-8"), complaints
 
 
 # What the directive computes
@@ -139,7 +126,7 @@ def hand_made(extension: Any, chromium: Any, tmp_path_factory: pytest.TempPathFa
     scripts = "".join(
         f"<script>{(ASSETS / name).read_text(encoding='utf-8')}</script>" for name in ("store.js", "tries.js")
     )
-    file = folder / "out" / "by_hand.html"
+    file = folder / "by_hand.html"
     file.write_text(html.replace("</body>", f"{scripts}</body>"), encoding="utf-8")
     page = chromium.new_page()
     page.goto(file.as_uri())

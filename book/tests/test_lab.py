@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -96,14 +95,9 @@ class Lab:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-    sys.path.insert(0, str(ROOT / "book" / "_ext"))
-    try:
-        from page_kit.delivery.downloads import first_cell
-        from page_kit.delivery.notebook_export import notebook_of
-    finally:
-        sys.path.pop(0)
+def server(extension: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    first_cell = extension("delivery.downloads").first_cell
+    notebook_of = extension("delivery.notebook_export").notebook_of
     with jupyterlab_server(tmp_path_factory.mktemp("jupyter"), ROOT) as server:
         for name in CHAPTERS:
             place = server.folder / f"{name}.ipynb"

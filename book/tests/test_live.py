@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from book.conftest import html_folder
-
 LABORATORY, FRONT = "start/laboratory.html", "intro.html"
 FIRST = "Die Großmutter hat die grüne Schultasche aufgemacht."
 WRITTEN = """() => [...document.querySelectorAll('.live-tokens:not(.live-source) .live-token')].map(token =>
@@ -15,15 +13,6 @@ WRITTEN = """() => [...document.querySelectorAll('.live-tokens:not(.live-source)
 WHOLE = f"{FIRST} </s>"
 STRANGER = "Hello, how are you?"
 BY_WIDE = """async text => (await globalThis.annotatedWideEngine).translation(text).text + ' </s>'"""
-
-
-@pytest.fixture
-def front() -> str:
-    """The front page, if it has its panel."""
-    page = html_folder() / FRONT
-    if not page.is_file() or 'data-panel="front"' not in page.read_text(encoding="utf-8"):
-        pytest.skip("the front page has no live panel")
-    return FRONT
 
 
 def done(v: Any) -> None:
@@ -141,8 +130,6 @@ def says(v: Any, text: str) -> None:
 
 @pytest.mark.parametrize("page", [FRONT, LABORATORY])
 def test_the_wide_model_comes_for_words_that_the_classroom_model_has_never_read(visit: Any, page: str) -> None:
-    if not (html_folder() / page).is_file():
-        pytest.skip(f"{page} is not built")
     with visit(page, alone=True, viewport={"width": 390, "height": 900}, reduced_motion="reduce") as v:
         box, field = v.page.locator(".live"), v.page.get_by_role("combobox", name="English")
         box.scroll_into_view_if_needed()
@@ -191,8 +178,6 @@ def test_without_the_wide_model_the_classroom_model_answers_as_ever(visit: Any) 
 
 
 def test_a_panel_about_the_classroom_models_parts_stays_with_it(visit: Any) -> None:
-    if not (html_folder() / "machine/residuals.html").is_file():
-        pytest.skip("the page is not built")
     with visit("machine/residuals.html") as v:
         v.page.get_by_role("combobox", name="English").fill(STRANGER)
         says(v, "Here the classroom model alone translates")
@@ -215,15 +200,15 @@ def test_the_model_loads_only_when_its_panel_is_near(visit: Any) -> None:
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_front_page_opens_with_a_translation_and_nothing_moves(visit: Any, front: str, width: int) -> None:
+def test_the_front_page_opens_with_a_translation_and_nothing_moves(visit: Any, width: int) -> None:
     size = {"width": width, "height": 900}
     heights = (
         "[...document.querySelectorAll('.live > :not(.live-fallback)')].map(e => e.getBoundingClientRect().height)"
     )
-    with visit(front, viewport=size, java_script_enabled=False) as v:
+    with visit(FRONT, viewport=size, java_script_enabled=False) as v:
         before = v.page.evaluate(heights)
         assert v.page.evaluate(WRITTEN) == WHOLE
-    with visit(front, viewport=size) as v:
+    with visit(FRONT, viewport=size) as v:
         done(v)
         assert v.page.evaluate(heights) == pytest.approx(before, abs=4)
         assert v.page.evaluate(WRITTEN) == WHOLE
@@ -237,8 +222,8 @@ def test_the_front_page_opens_with_a_translation_and_nothing_moves(visit: Any, f
         assert v.overflow() <= 0 and v.axe(within=".live") == [] and v.errors == [] and v.foreign == []
 
 
-def test_the_front_page_writes_at_once_for_readers_who_want_no_motion(visit: Any, front: str) -> None:
-    with visit(front, alone=True, reduced_motion="reduce") as v:
+def test_the_front_page_writes_at_once_for_readers_who_want_no_motion(visit: Any) -> None:
+    with visit(FRONT, alone=True, reduced_motion="reduce") as v:
         done(v)
         assert v.page.evaluate(WRITTEN) == WHOLE
         moving = "document.getAnimations().filter(a => a.effect.target?.closest?.('.live')).length"

@@ -2,43 +2,27 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
+from book.tests.sites import build_site
 
 
 @pytest.fixture(scope="module")
 def built(extension: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A site of some pages in a folder `machine`, and what was complained about."""
-    from sphinx.application import Sphinx
-    from sphinx.util.docutils import docutils_namespace
-
-    folder = tmp_path_factory.mktemp("live")
-    source, out = folder / "source", folder / "build" / "html"
-    (source / "machine").mkdir(parents=True)
     twice = ':::{live} positions\n:sentence: A "cat" sleeps.\n\nWithout **scripts**.\n:::\n\n'
     pages = {
         "positions": twice + ":::{live} positions\nAgain.\n:::",
         "embeddings": ":::{live} nonsense\nText.\n:::",
         "residuals": ":::{live} residual_norm\n:::",
         "nowhere": ":::{live} positions\nText.\n:::",
-        "elsewhere": ":::{live} doctor\n:folder: doctor\n\nText.\n:::",
+        "doctor": ":::{live} doctor\nText.\n:::",
     }
-    (source / "index.md").write_text("# Index\n", encoding="utf-8")
-    for name, text in pages.items():
-        (source / "machine" / f"{name}.md").write_text(
-            f"---\norphan: true\n---\n# {name}\n\n{text}\n", encoding="utf-8"
-        )
-    settings = {"extensions": ["myst_parser", "page_kit.authoring.live"], "myst_enable_extensions": ["colon_fence"]}
-    complaints = io.StringIO()
-    with docutils_namespace():
-        app = Sphinx(str(source), None, str(out), str(out / ".trees"), "html", settings, None, complaints)
-        app.build()
-    return out, complaints.getvalue()
+    texts = {f"machine/{name}": f"# {name}\n\n{text}\n" for name, text in pages.items()}
+    return build_site(tmp_path_factory.mktemp("live"), texts, ["authoring.live"])
 
 
 def test_the_box_holds_the_fallback_and_its_script_is_loaded_once(built: tuple[Path, str]) -> None:
@@ -51,9 +35,9 @@ def test_the_box_holds_the_fallback_and_its_script_is_loaded_once(built: tuple[P
     assert "../_static/live/positions.js" in page and "../_static/live/panel.css" in page
 
 
-def test_another_folder_brings_its_script_its_looks_and_its_data(built: tuple[Path, str]) -> None:
+def test_a_panel_brings_its_looks_and_its_data(built: tuple[Path, str]) -> None:
     out, _ = built
-    page = (out / "machine" / "elsewhere.html").read_text(encoding="utf-8")
+    page = (out / "machine" / "doctor.html").read_text(encoding="utf-8")
     for file in ("panel.css", "doctor.css", "doctor.js"):
         assert page.count(f"../_static/live/{file}") == 1 and (out / "_static" / "live" / file).is_file()
     assert 'data-panel="doctor"' in page and page.count('class="doctor-data"') == 1

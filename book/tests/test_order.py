@@ -6,10 +6,6 @@ import ast
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-
 README = Path(__file__).resolve().parents[1] / "_ext" / "README.md"
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import io
 import json
 import os
@@ -12,12 +10,13 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from book.tests.sites import build_site, served
 
 pytestmark = pytest.mark.process
 
@@ -111,38 +110,20 @@ def test_of_each_minor_version_the_last_release_stands_and_the_newest_is_to_be_r
 @pytest.fixture(scope="module")
 def versions_site(extension: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
     """A page in the theme's clothes as the newest book, as release 0.2, and as 0.1, in one folder behind a server."""
-    from sphinx.application import Sphinx
-    from sphinx.util.docutils import docutils_namespace
-
     source, root = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("root")
-    (source / "index.md").write_text("# Title\n\nText.\n", encoding="utf-8")
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    handler = functools.partial(Quiet, directory=str(root))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, pytest.MonkeyPatch.context() as patched:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://localhost:{server.server_port}/annotated/"
+    with served(root) as port, pytest.MonkeyPatch.context() as patched:
+        address = f"http://localhost:{port}/annotated/"
         publishing = extension("delivery.publishing")
         for folder, version in (("", "0.2.0"), ("v0.2.0/", "0.2.0"), ("v0.1.3/", "0.1.3"), (None, "0.2.0")):
             told = address.replace("localhost", "LocalHost")  # GitHub's owners have capitals, and a browser has none
             patched.setenv("BOOK_URL", "" if folder is None else told + folder)
             patched.setattr(publishing.annotated, "__version__", version)
             name = "alone" if folder is None else "annotated/" + re.sub(r"v([0-9.]+)[.][0-9]/", r"\1", folder)
-            settings = {
-                "extensions": ["myst_parser", "page_kit.delivery.publishing"],
-                "html_theme": "sphinx_book_theme",
-                "suppress_warnings": ["*"],
-            }
-            with docutils_namespace():
-                trees = tmp_path_factory.mktemp("trees")
-                Sphinx(str(source), None, str(root / name), str(trees), "html", settings, None, None).build()
+            page, theme = {"index": "# Title\n\nText.\n"}, {"html_theme": "sphinx_book_theme"}
+            build_site(source, page, ["delivery.publishing"], out=root / name, **theme)
         listed = [{"version": "0.2.0", "url": f"{address}0.2/", "preferred": True}]
         (root / "annotated" / "switcher.json").write_text(json.dumps(listed), encoding="utf-8")
         yield root, address
-        server.shutdown()
 
 
 @pytest.mark.parametrize(

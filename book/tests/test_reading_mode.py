@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from docutils import nodes
-
-from book.conftest import built
 
 PAGE = "attention/masks"
 
@@ -76,8 +73,6 @@ def test_answers_to_choices_not_made_take_no_time(extension: Any) -> None:
 
 
 def test_a_reader_opens_one_mark_or_everything(visit: Any) -> None:
-    if not built(PAGE):
-        pytest.skip(f"{PAGE} is not built")
     with visit(f"{PAGE}.html", alone=True) as v:
         v.page.evaluate("localStorage.setItem('reading', 'read')")
         v.page.reload()

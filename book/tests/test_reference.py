@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from annotated_book.pages import BOOK, page_files
-
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
+from book.tests.sites import build_site
 
 PARTS = [
     "authoring.paper",
@@ -31,27 +30,10 @@ PARTS = [
 @pytest.fixture
 def site(extension: Any, tmp_path: Path) -> Callable[..., tuple[Callable[[str], str], str]]:
     """Build a small site from whole pages of Markdown: a reader of files, and what was complained about."""
-    from sphinx.application import Sphinx
-    from sphinx.util.docutils import docutils_namespace
 
     def build(pages: dict[str, str]) -> tuple[Callable[[str], str], str]:
-        source, out = tmp_path / "source", tmp_path / "build" / "html"
-        index = "# Index\n\n```{toctree}\n" + "\n".join(pages) + "\n```\n"
-        for name, text in ({"index": index} | pages).items():
-            file = source / f"{name}.md"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            if not file.exists() or file.read_text(encoding="utf-8") != text:
-                file.write_text(text, encoding="utf-8")
-        settings = {
-            "extensions": ["myst_parser", "sphinx_exercise", *(f"page_kit.{part}" for part in PARTS)],
-            "myst_enable_extensions": ["colon_fence", "dollarmath"],
-            "nitpicky": True,
-        }
-        complaints = io.StringIO()
-        with docutils_namespace():
-            app = Sphinx(str(source), None, str(out), str(out / ".trees"), "html", settings, None, complaints)
-            app.build()
-        return (lambda name: (out / name).read_text(encoding="utf-8")), complaints.getvalue()
+        out, complaints = build_site(tmp_path, pages, PARTS, ("myst_parser", "sphinx_exercise"), nitpicky=True)
+        return (lambda name: (out / name).read_text(encoding="utf-8")), complaints
 
     return build
 

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from annotated_book.pages import page_texts
+from book.tests.boxes import drawn_widget
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
 PHONE = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
 
 
 @pytest.fixture(scope="module")
-def records(repository: Path) -> Iterator[Any]:
-    sys.path.insert(0, str(repository / "book" / "_ext"))
-    yield import_module("page_kit.reference.records")
-    sys.path.pop(0)
+def records(extension: Any) -> Any:
+    return extension("reference.records")
 
 
 # Notation
@@ -76,8 +71,7 @@ def test_the_filter_leaves_the_rows_of_the_tracer_alone_and_hides_it_while_it_is
 
 def test_a_training_is_played_back_and_ends_with_numbers_that_are_right(visit: Any) -> None:
     with visit("reference/own_loop.html", **PHONE) as v:
-        v.page.wait_for_selector(".widget-host[data-ready] .loop-replay svg")
-        box = v.page.locator(".loop-replay")
+        box = drawn_widget(v, ".loop-replay", "svg")
         box.locator("input[type=range]").focus()
         v.page.keyboard.press("Home")
         assert box.locator(".title").inner_text().startswith("After 0 updates, 0 of 100")
@@ -210,7 +204,7 @@ def test_every_record_is_shown_by_a_page(records: Any, repository: Path) -> None
 def test_the_use_of_a_record_is_read_from_code_and_pages(records: Any, tmp_path: Path) -> None:
     (tmp_path / "seen").mkdir()
     (tmp_path / "seen" / "cases.py").write_text('DATA = recorded("seen/part").results\n')
-    pages = {"a/seen": "", "b/other": "x = recorded('other')\n", "c/panel": ":::{live} x\n:folder: seen\n:::\n"}
+    pages = {"a/seen": "", "b/other": "x = recorded('other')\n"}
     pages["reference/api/own"] = ">>> recorded('other')\n"
     found = records.fed_pages(["seen/part", "other", "lost"], pages, tmp_path)
-    assert found == {"seen/part": ["a/seen", "c/panel"], "other": ["b/other"], "lost": []}
+    assert found == {"seen/part": ["a/seen"], "other": ["b/other"], "lost": []}

@@ -9,8 +9,6 @@ import pytest
 
 from book.tests.javascript import evaluate
 
-pytest.importorskip("sphinx", reason="the book's extension needs the extra `book`")
-
 PASSAGES = Path(__file__).parents[2] / "book" / "_assets" / "search" / "passages.js"
 
 

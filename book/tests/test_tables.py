@@ -19,9 +19,7 @@ MOVED = """box => {
 }"""
 
 
-def test_the_first_column_stands_while_the_others_scroll(visit: Any, book: Path) -> None:
-    if not (book / "results" / "table_3.html").is_file():
-        pytest.skip("a preview without chapter 28")
+def test_the_first_column_stands_while_the_others_scroll(visit: Any) -> None:
     with visit("results/table_3.html", viewport={"width": 390, "height": 850}) as v:
         boxes = v.page.locator(".result-table[data-scrolls]")
         boxes.first.wait_for()
@@ -43,10 +41,8 @@ def test_no_table_of_many_columns_becomes_a_list(book: Path) -> None:
 
 
 @pytest.mark.parametrize("page", ["why/transduction", "why/table_1"])
-def test_a_table_makes_up_its_mind_whether_it_scrolls(visit: Any, book: Path, page: str) -> None:
+def test_a_table_makes_up_its_mind_whether_it_scrolls(visit: Any, page: str) -> None:
     """A first column that becomes narrow may make a table fit: it stays so, and does not become wide again."""
-    if not (book / f"{page}.html").is_file():
-        pytest.skip("a preview without this page")
     with visit(f"{page}.html", viewport={"width": 390, "height": 850}) as v:
         v.page.wait_for_timeout(1000)
         changes = v.page.evaluate("""async () => {

@@ -16,15 +16,14 @@ from annotated.config import ModelConfig, TrainingConfig
 from annotated.data.batching import collate_ids
 from annotated.data.tokenizer import Tokenizer
 from annotated.model import Transformer
-from annotated.runs import (
-    TrainingState,
-    latest_checkpoint,
-    list_checkpoints,
-    load_checkpoint,
-    read_records,
-    save_checkpoint,
+from annotated.runs import TrainingState, latest_checkpoint, list_checkpoints, load_checkpoint, read_records
+from annotated.runs.checkpoint import (
+    checkpoint_path,
+    prepare_resume,
+    prune_checkpoints,
+    take_snapshot,
+    write_snapshot,
 )
-from annotated.runs.checkpoint import prepare_resume
 from annotated.runs.random_states import random_states, seed_everything, set_random_states
 from annotated.saving import load_model, save_pretrained
 from annotated.speed.steps import packed_loss
@@ -197,12 +196,18 @@ def step(model: Transformer, optimizer: torch.optim.Optimizer) -> None:
     optimizer.zero_grad()
 
 
+def save(
+    folder: Path, model: Transformer, optimizer: torch.optim.Optimizer, state: TrainingState, tokenizer=None
+) -> Path:
+    return write_snapshot(take_snapshot(model, optimizer, state, tokenizer), checkpoint_path(folder, state.update))
+
+
 def test_a_checkpoint_holds_adam_too(tmp_path):
     model = make_model(50)
     optimizer = make_optimizer(model, TrainingConfig())
     step(model, optimizer)
     state = TrainingState(update=1, tokens_seen=6, elapsed=2.5, data={"epoch": 3}, random={"a": 1})
-    save_checkpoint(tmp_path, model, optimizer, state, None, keep=5)
+    save(tmp_path, model, optimizer, state)
     copy = make_model(50)
     copy_optimizer = make_optimizer(copy, TrainingConfig())
     path, reports = latest_checkpoint(tmp_path)
@@ -216,7 +221,7 @@ def test_a_checkpoint_holds_adam_too(tmp_path):
 
 def test_a_checkpoint_is_a_model_folder(tmp_path, tokenizer):
     model = make_model(tokenizer.vocab_size)
-    path = save_checkpoint(tmp_path, model, make_optimizer(model, TrainingConfig()), TrainingState(), tokenizer, keep=1)
+    path = save(tmp_path, model, make_optimizer(model, TrainingConfig()), TrainingState(), tokenizer)
     loaded, loaded_tokenizer = load_model(path)
     assert same_weights(loaded, model) and loaded_tokenizer is not None
 
@@ -225,7 +230,8 @@ def test_the_oldest_checkpoints_go(tmp_path):
     model = make_model(50)
     optimizer = make_optimizer(model, TrainingConfig())
     for update in range(1, 6):
-        save_checkpoint(tmp_path, model, optimizer, TrainingState(update=update), None, keep=2)
+        save(tmp_path, model, optimizer, TrainingState(update=update))
+        prune_checkpoints(tmp_path, keep=2)
     assert [path.name for path in list_checkpoints(tmp_path)] == ["update-000000004", "update-000000005"]
 
 

@@ -11,7 +11,7 @@ import pytest
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.runs.dry_run import DryRun, Range, _spread, _stretches, dry_run
 from annotated.runs.lock import LOCK
-from annotated.runs.preflight.numbers import show_hours, show_number, show_range
+from annotated.runs.preflight.table import show_hours, show_number, show_range
 from annotated.training import CheckpointError
 from tests.runs.conftest import SmallRun
 

@@ -22,8 +22,7 @@ from annotated.recipes import recipe
 from annotated.runs import train
 from annotated.runs.dry_run import dry_run
 from annotated.runs.preflight import machine, start
-from annotated.runs.preflight.layout import check_layout
-from annotated.runs.preflight.machine import check_devices, check_precision, check_software
+from annotated.runs.preflight.machine import check_devices, check_layout, check_precision, check_software
 from annotated.runs.preflight.start import (
     COMPILE_THREADS,
     LARGE_FOR_A_CPU,

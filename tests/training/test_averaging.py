@@ -10,8 +10,7 @@ from safetensors.torch import save_file
 from annotated.runs import TrainingState
 from annotated.runs.checkpoint import FORMAT
 from annotated.runs.last_checkpoints import average_last
-from annotated.saving import write_json
-from annotated.storage import checksums
+from annotated.storage import checksums, write_json
 from annotated.training import CheckpointError, average_checkpoints
 
 pytestmark = pytest.mark.oldest_torch

@@ -14,13 +14,10 @@ from annotated.runs.exchange_time import ExchangeTimes
 from annotated.runs.preflight import folder as places
 from annotated.runs.preflight import machine
 from annotated.runs.preflight.exchange import check_exchange
-from annotated.runs.preflight.layout import check_layout
-from annotated.runs.preflight.numbers import show_hours, show_range
 from annotated.runs.preflight.start import count_weights
-from annotated.runs.preflight.table import PreflightCheck, PreflightReport
+from annotated.runs.preflight.table import PreflightCheck, PreflightReport, show_hours, show_range
 from annotated.saving import CheckpointError
 
-__all__ = ["count_weights", "preflight"]
 _SAME_TRAINING = ("model", "training")
 _ALIKE = {"updates", "log_every", "validate_every", "checkpoint_every", "keep_checkpoints", "keep_best", "average_last"}
 """Fields of the training in which a dry run may differ: none changes how long an update takes."""
@@ -62,7 +59,7 @@ def preflight(
         machine.check_software(training),
         machine.check_devices(training, size),
         machine.check_precision(training),
-        check_layout(training, model_config),
+        machine.check_layout(training, model_config),
         machine.check_memory(training, size, known),
         machine.check_cores(training),
         *places.check_data(data, mirrors),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from annotated.config import TrainingConfig
 from annotated.runs.dry_run import DryRun
 from annotated.runs.exchange_time import ExchangeTimes
-from annotated.runs.preflight.numbers import show_number
-from annotated.runs.preflight.table import PreflightCheck
+from annotated.runs.preflight.table import PreflightCheck, show_number
 from annotated.storage import format_bytes
 
 WORTH_WHILE = 0.5

@@ -8,11 +8,12 @@ import shutil
 import torch
 import torch.distributed as dist
 
-from annotated.config import TrainingConfig
+from annotated.config import ModelConfig, TrainingConfig
 from annotated.runs.dry_run import DryRun
 from annotated.runs.hardware import gpus, memory_bytes, name_machine, usable_cores
 from annotated.runs.preflight.start import LARGE_FOR_A_CPU, accidental_cpu
 from annotated.runs.preflight.table import PreflightCheck
+from annotated.speed.layouts.auto import resolve_layout, static_problem
 from annotated.speed.machine.compiler_tools import WITHOUT_COMPILING, missing_compiler_tools
 from annotated.speed.machine.distributed import choose_device
 from annotated.speed.machine.nvidia_driver import gpu_without_kernels
@@ -98,7 +99,7 @@ def check_precision(training: TrainingConfig) -> PreflightCheck:
         except ValueError as error:
             return PreflightCheck("precision", "fail", str(error), "choose --training.vocabulary-precision same")
     try:
-        Precision.of(training, device)
+        Precision(training, device)
     except (ValueError, RuntimeError) as error:
         return PreflightCheck("precision", "fail", str(error), "choose --training.precision fp32 or bf16")
     name = training.precision
@@ -124,6 +125,22 @@ def check_precision(training: TrainingConfig) -> PreflightCheck:
             "precision", "warn", f"{name} on a CPU{also}", "most CPUs are faster with --training.precision fp32"
         )
     return PreflightCheck("precision", "ok", name + also)
+
+
+def check_layout(training: TrainingConfig, model: ModelConfig) -> PreflightCheck:
+    """That batches can be laid out as asked on this device, and what `auto` chooses."""
+    try:
+        device = choose_device(training.device)
+    except (ValueError, RuntimeError) as error:
+        return PreflightCheck("layout", "warn", f"{training.layout}; {error}", "see devices")
+    _, reason = resolve_layout(training, model, device)
+    missing = static_problem(training, model, device) if training.layout == "static" else None
+    if missing is not None:
+        fails = device.type == "cuda"
+        return PreflightCheck(
+            "layout", "fail" if fails else "warn", f"static: {missing}", "use --training.layout auto, or packed"
+        )
+    return PreflightCheck("layout", "ok", reason)
 
 
 def check_memory(training: TrainingConfig, weights: int, known: DryRun | None) -> PreflightCheck:

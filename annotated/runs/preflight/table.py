@@ -1,12 +1,13 @@
-"""Preflight report: checks as data, and the table that they make."""
+"""Preflight report: checks as data, the table that they make, and numbers as it shows them."""
 
 from __future__ import annotations
 
 import html
+import math
 from dataclasses import dataclass
 from typing import Literal
 
-from annotated.runs.dry_run import Estimate
+from annotated.runs.dry_run import Estimate, Range
 
 CheckStatus = Literal["ok", "warn", "fail"]
 
@@ -57,3 +58,20 @@ class PreflightReport:
         )
         head = "".join(f"<th>{name}</th>" for name in ("state", "checked", "found", "what to do"))
         return f'<table class="table"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def show_number(value: float) -> str:
+    """Three digits that count, without an exponent: '1,234', '12.3', '0.0123'."""
+    magnitude = math.floor(math.log10(abs(value))) if value else 0
+    return f"{value:,.{max(0, 2 - magnitude)}f}"
+
+
+def show_range(values: Range, unit: str) -> str:
+    """'11.8 hours (11.5 to 12.4)'."""
+    low, typical, high = map(show_number, values)
+    return f"{typical} {unit} ({low} to {high})"
+
+
+def show_hours(hours: Range) -> str:
+    """A range of hours, in minutes where that is easier to read."""
+    return show_range(hours, "hours") if hours.typical >= 1 else show_range(hours.times(60), "minutes")

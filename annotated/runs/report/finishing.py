@@ -26,7 +26,7 @@ from annotated.ownership import is_json_of, is_lock, output_path, require_our_fo
 from annotated.runs.hardware import describe_machine
 from annotated.runs.last_checkpoints import ChoosesWeights, average_last, final_weights
 from annotated.runs.lock import LOCK, run_lock, run_lock_holder
-from annotated.runs.log import LOG, read_records
+from annotated.runs.log import LOG, last_start, read_records
 from annotated.runs.report.model_card import model_card
 from annotated.runs.report.report import (
     CARD,
@@ -133,7 +133,7 @@ def finish(
         tokenizer(MOSES)  # before hours of translation, not after
     records = _log_of(run, options.unfinished)
     folder = require_our_folder(run / FOLDER, _WRITTEN, _is_ours)
-    configuration = next(record for record in reversed(records) if record["kind"] == "start")["configuration"]
+    configuration = last_start(records)["configuration"]
     data = DataConfig.from_dict(configuration["data"])
     if options.prepared is not None:
         data = data.replace(prepared=options.prepared)
@@ -153,7 +153,7 @@ def finish(
         for system, place in systems.items():
             translated[system] = _translate(place, translator, test, folder, system, options, progress)
             say(f"{system}: {len(test.pairs):,} sentences in {translated[system].seconds:,.1f} s")
-        content = _content(run, options, records, configuration, data, test, model_folder, averaged, translated)
+        content = _content(run, options, records, data, test, model_folder, averaged, translated)
         _write(folder / CARD, model_card(content))
         _write(folder / REPORT, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     return RunReport(folder, content)
@@ -236,7 +236,6 @@ def _content(
     run: Path,
     options: FinishOptions,
     records: list[dict[str, Any]],
-    configuration: dict[str, Any],
     data: DataConfig,
     test: TestSet,
     model_folder: Path,
@@ -252,8 +251,8 @@ def _content(
     counted = statistics(texts, test.references, settings, language)
     _write(run / FOLDER / STATISTICS, write_statistics(counted))
     about = json.loads((model_folder / "config.json").read_text(encoding="utf-8"))
-    start = next(record for record in reversed(records) if record["kind"] == "start")
-    configuration = {**configuration, "data": data.to_dict()}
+    start = last_start(records)
+    configuration = {**start["configuration"], "data": data.to_dict()}
     return {
         "format": FORMAT,
         "name": run.resolve().name,

@@ -10,7 +10,7 @@ from typing import Any
 
 from annotated.runs.hardware import name_machine
 from annotated.runs.log import duration
-from annotated.runs.report.report import SETTING_NAMES, test_name
+from annotated.runs.report.report import SETTING_NAMES, score_rows, test_name
 
 _LANGUAGES = {"en": "English", "de": "German", "fr": "French"}
 _WMT14_TERMS = (
@@ -54,15 +54,10 @@ def model_card(report: Mapping[str, Any]) -> str:
 
 def scores_table(report: Mapping[str, Any]) -> str:
     """The scores in all BLEU settings, as a table in Markdown."""
-    count = len(report["averaged"])
-    names = {"average": f"average of {count} checkpoints" if count > 1 else "one checkpoint", "last": "the last alone"}
     lines = ["| system | setting | score | 95 % interval | signature |", "| --- | --- | ---: | --- | --- |"]
-    for system, name in names.items():
-        for setting, one in (report["scores"].get(system) or {}).items():
-            interval = f"{one['low']:.2f} to {one['high']:.2f}" if "low" in one else ""
-            signature = one["signature"].replace("|", "\\|")  # which would end the cell
-            cells = (name, SETTING_NAMES[setting], f"{one['score']:.2f}", interval, f"`{signature}`")
-            lines.append(f"| {' | '.join(cells)} |")
+    for row in score_rows(report):
+        signature = row.signature.replace("|", "\\|")  # which would end the cell
+        lines.append(f"| {row.system} | {row.setting} | {row.score:.2f} | {row.interval} | `{signature}` |")
     return "\n".join(lines)
 
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 FORMAT = 1
 FOLDER, REPORT, CARD = "report", "report.json", "MODEL_CARD.md"
 HYPOTHESES, LAST_HYPOTHESES, STATISTICS = "hypotheses.txt", "hypotheses.last.txt", "statistics.tsv"
-SYSTEMS = {"average": "average of {count} checkpoints", "last": "the last checkpoint alone"}
 SETTING_NAMES = {
     "sacrebleu": "BLEU, sacreBLEU",
     "paper": "BLEU, the paper's way",
@@ -51,6 +50,22 @@ class Row(NamedTuple):
     """Ends of the 95 % interval; None where there is none."""
     high: float | None
     signature: str
+
+    @property
+    def interval(self) -> str:
+        """The 95 % interval as text; empty where there is none."""
+        return "" if self.low is None or self.high is None else f"{self.low:.2f} to {self.high:.2f}"
+
+
+def score_rows(content: Mapping[str, Any]) -> list[Row]:
+    """All scores of a report: of the average in each setting, then of the last checkpoint."""
+    count = len(content["averaged"])
+    average = f"average of {count} checkpoints" if count > 1 else "one checkpoint"
+    return [
+        Row(name, SETTING_NAMES[setting], one["score"], one.get("low"), one.get("high"), one["signature"])
+        for system, name in (("average", average), ("last", "the last checkpoint alone"))
+        for setting, one in (content["scores"].get(system) or {}).items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -81,13 +96,7 @@ class RunReport:
 
     def rows(self) -> list[Row]:
         """All scores."""
-        found = []
-        for system, name in SYSTEMS.items():
-            for setting, one in (self.content["scores"].get(system) or {}).items():
-                shown = name.format(count=len(self.content["averaged"]))
-                interval = one.get("low"), one.get("high")
-                found.append(Row(shown, SETTING_NAMES[setting], one["score"], *interval, one["signature"]))
-        return found
+        return score_rows(self.content)
 
     def table(self) -> pd.DataFrame:
         """All scores as a DataFrame: columns system, setting, score, low and high (of the 95 % interval), signature."""
@@ -105,7 +114,7 @@ class RunReport:
         head = "".join(f"<th>{name}</th>" for name in ("system", "setting", "score", "95 % interval", "signature"))
         rows = "".join(
             f"<tr><td>{html.escape(row.system)}</td><td>{html.escape(row.setting)}</td><td>{row.score:.2f}</td>"
-            f"<td>{_interval(row)}</td><td><code>{html.escape(row.signature)}</code></td></tr>"
+            f"<td>{row.interval}</td><td><code>{html.escape(row.signature)}</code></td></tr>"
             for row in self.rows()
         )
         caption = f"<caption>{html.escape(str(self).splitlines()[0])}</caption>"
@@ -218,8 +227,4 @@ def versions() -> dict[str, str]:
 
 
 def _plain_row(row: Row) -> str:
-    return f"  {row.system:<28}{row.setting:<45}{row.score:6.2f}  {_interval(row):<16}{row.signature}"
-
-
-def _interval(row: Row) -> str:
-    return "" if row.low is None or row.high is None else f"{row.low:.2f} to {row.high:.2f}"
+    return f"  {row.system:<28}{row.setting:<45}{row.score:6.2f}  {row.interval:<16}{row.signature}"

@@ -6,7 +6,6 @@ A micro-step takes a batch either way. One that is prepared spares it the same w
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
@@ -14,9 +13,6 @@ import torch
 
 from annotated.data.batch import Batch
 from annotated.speed.layouts import RaggedRows
-
-Prepare = Callable[[Batch], Batch]
-"""From a batch on the CPU to the same batch and what has been made of it, still on the CPU."""
 
 
 @dataclass(frozen=True)

@@ -18,18 +18,10 @@ class CudaGraphs:
     The model's pass is recorded only if it is compiled. The gradient of an embedding is the reason: for more than 3,072
     tokens PyTorch's own kernel may wait for the GPU, which is forbidden while a graph is recorded
     (https://github.com/pytorch/pytorch/issues/82886). Compiled, it is a sum by index, which waits for nothing.
-
-    Parameters
-    ----------
-    warm_ups
-        How often work is done before it is recorded.
-    stream
-        On which it is recorded and repeated, where graphs of several recorders run at the same time: matrix products
-        that are recorded on one stream share a workspace. None for PyTorch's own.
     """
 
-    def __init__(self, warm_ups: int = _WARM_UPS, stream: torch.cuda.Stream | None = None) -> None:
-        self._pool, self._warm_ups, self._stream = torch.cuda.graph_pool_handle(), warm_ups, stream
+    def __init__(self) -> None:
+        self._pool = torch.cuda.graph_pool_handle()
 
     def __call__(self, work: Callable[[], None]) -> Callable[[], None]:
         """Do the work a few times, record it, and return what repeats it.
@@ -42,13 +34,13 @@ class CudaGraphs:
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
-            for _ in range(self._warm_ups):
+            for _ in range(_WARM_UPS):
                 work()
         torch.cuda.current_stream().wait_stream(side)
         graph = torch.cuda.CUDAGraph()
         try:
             # 'thread_local': other threads (NCCL's, one that writes a checkpoint) may go on with their work meanwhile.
-            with torch.cuda.graph(graph, pool=self._pool, stream=self._stream, capture_error_mode="thread_local"):
+            with torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
                 work()
         except RuntimeError as error:
             raise RuntimeError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -27,8 +27,8 @@ class Precision:
 
     Parameters
     ----------
-    name, vocabulary, residual
-        `precision`, `vocabulary_precision` and `residual_precision` of a `TrainingConfig`; see `of`.
+    training
+        Its `precision`, `vocabulary_precision` and `residual_precision`.
     device
         Where batches are computed.
 
@@ -38,26 +38,20 @@ class Precision:
         If this device or release cannot compute in fp16, or not in FP8 where that is asked for.
     """
 
-    def __init__(
-        self,
-        name: str,
-        device: torch.device,
-        vocabulary: str = TrainingConfig.vocabulary_precision,
-        residual: str = TrainingConfig.residual_precision,
-    ) -> None:
+    def __init__(self, training: TrainingConfig, device: torch.device) -> None:
         self.device = device
         """Where batches are computed."""
         self.products: ProductsFactory = LibraryProducts
         """What makes the products with the vocabulary's matrix, for `batch_loss`."""
         self.terms: LogitsTerms = logits_terms
         """What goes with them, to be compiled or not."""
-        if vocabulary == "fp8":
+        if training.vocabulary_precision == "fp8":
             require_fp8(device)
             self.products, self.terms = Fp8Products, fp8_logits_terms
-        self._dtype = _DTYPES.get(name)
-        self._residual = _DTYPES.get(residual)
+        self._dtype = _DTYPES.get(training.precision)
+        self._residual = _DTYPES.get(training.residual_precision)
         self.scaler = None
-        if name == "fp16":
+        if training.precision == "fp16":
             try:
                 self.scaler = torch.amp.GradScaler(device.type)
                 with torch.autocast(device.type, torch.float16):
@@ -65,11 +59,6 @@ class Precision:
             except (RuntimeError, ValueError, TypeError) as error:
                 reason = f"fp16 does not work on {device} with torch {torch.__version__} ({error}); use bf16 or fp32"
                 raise ValueError(reason) from None
-
-    @classmethod
-    def of(cls, training: TrainingConfig, device: torch.device) -> Self:
-        """The precision of a training."""
-        return cls(training.precision, device, training.vocabulary_precision, training.residual_precision)
 
     @contextlib.contextmanager
     def autocast(self) -> Iterator[None]:

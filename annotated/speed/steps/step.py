@@ -65,7 +65,7 @@ class FastStep(Step):
         self.processes = processes or Processes(device=model.output_weight.device)
         training, _ = resolve_layout(training, model.config, self.processes.device)
         super().__init__(model, training, optimizer)
-        self.precision = Precision.of(training, self.processes.device)
+        self.precision = Precision(training, self.processes.device)
         self.exchange = GradientExchange(model, self.processes, training.gradient_exchange, training.overlap_exchange)
         self.forward: Callable[..., Tensor] | None = None
         """The model's pass in the layout, compiled; None as long as it is not."""

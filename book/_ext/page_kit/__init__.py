@@ -60,4 +60,4 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.setup_extension("page_kit.places")
     for part in PARTS:
         import_module(f"page_kit.{part}").setup(app)
-    return {"version": "1", "env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"version": "1", "env_version": 3, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""Runs made and recorded: by any number of processes on CPUs, or all at the same time on a GPU, stopped at any time."""
+"""Runs made and recorded on CPUs, by any number of processes, stopped at any time."""
 
 from __future__ import annotations
 
@@ -14,16 +14,11 @@ import torch
 from annotated.locks import Locked, exclusive_lock
 from annotated.model import Transformer
 from annotated.runs.hardware import describe_machine
-from annotated.runs.random_states import seed_everything
 from annotated.saving import load_model
-from annotated.speed.steps.cuda_graphs import GraphRecorder
 from annotated_book.experiments.catalogue import ChapterTraining
-from annotated_book.experiments.device_batches import Stream, training_stream, validation_stream
-from annotated_book.experiments.recorded_updates import Training
 from annotated_book.experiments.runs_file import read_runs, write_run
 from annotated_book.experiments.sentences import WORK, ShortSentences, prepared_text, short_pairs
 from annotated_book.experiments.settings import Size
-from annotated_book.experiments.train_concurrently import Start, train_concurrently
 from annotated_book.experiments.train_one import scores, settings_of, train_one, train_row
 from annotated_book.record import code_commit
 from annotated_book.results.table_3.records import RECORDS, run_name
@@ -97,67 +92,9 @@ def make_row(row: str, seed: int, size: Size, work: Path = WORK, records: Path =
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def make_concurrently(
-    experiments: Sequence[ChapterTraining],
-    text: ShortSentences,
-    out: Path,
-    device: torch.device,
-    about: dict[str, Any],
-    until: float,
-) -> None:
-    """Train all at the same time; records and weights of those that are finished in time, to be translated later."""
-    began, valid = time.monotonic(), validation_stream(text, device)
-    streams: dict[tuple[int, int], Stream] = {}
-    for one in experiments:
-        key = one.seed, one.training.updates
-        if key not in streams:
-            streams[key] = training_stream(text, one.training, device)
-
-    def start_of(one: ChapterTraining) -> Start:
-        def start(recorder: GraphRecorder | None) -> Training:
-            seed_everything(one.seed)
-            model, stream = one.model().to(device), streams[one.seed, one.training.updates]
-            return Training(model, one.optimizer(model), one.rate, one.training, stream, valid, recorder)
-
-        return start
-
-    trainings = train_concurrently([start_of(one) for one in experiments], device, until=until)
-    seconds = round(time.monotonic() - began, 1)
-    for one, training in zip(experiments, trainings, strict=True):
-        if training.finished:
-            more = {"together": len(trainings), "seconds": seconds, **about}
-            _write_finished(one, training, text, out, more)
-        else:
-            say(f"{one.name}: {training.done} of {one.training.updates} updates, not recorded")
-    say(f"{len(trainings)} trainings after {seconds} s")
-
-
-def _write_finished(
-    one: ChapterTraining, training: Training, text: ShortSentences, out: Path, more: dict[str, Any]
-) -> None:
-    content = {**described(one, training.model, text), "curve": training.curve(), "diverged": training.diverged}
-    if not training.diverged:
-        content["valid_loss"] = round(training.valid_loss, 5)
-    write_run(one.file(out), one.run, {**content, **more})
-    weights = one.weights(out)
-    weights.parent.mkdir(parents=True, exist_ok=True)
-    torch.save({name: tensor.cpu() for name, tensor in training.model.state_dict().items()}, weights)
-
-
-def translate_later(one: ChapterTraining, text: ShortSentences, out: Path) -> None:
-    """Complete a record whose weights are there, and remove these."""
-    weights = one.weights(out)
-    if not weights.is_file():
-        return
-    content, model = read_runs(one.file(out))[one.run], one.model()
-    model.load_state_dict(torch.load(weights, weights_only=True))
-    write_run(one.file(out), one.run, content if content["diverged"] else {**content, **translated(model, text)})
-    weights.unlink()
-
-
 def described(one: ChapterTraining, model: Transformer, text: ShortSentences) -> dict[str, Any]:
     """What is known of a training without measuring anything."""
-    store, training = text.train, one.training.replace(device=model.output_weight.device.type)
+    store, training = text.train, one.training
     tokens = [int(side.sum()) for side in (store.source_lengths, store.target_lengths)]
     sentences = {"train_pairs": len(store), "train_tokens": tokens, "valid_pairs": len(text.valid)}
     highest = max(map(one.rate, range(1, training.updates + 1)))

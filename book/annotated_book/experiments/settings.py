@@ -6,7 +6,7 @@ Those of the recorded runs are on real text; those of a reader's own machine are
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from annotated.config import ModelConfig, TrainingConfig, base, table_3_training
@@ -30,15 +30,14 @@ class Size:
     """Of every row: 'post' as printed; 'pre', as later released, trains deep and narrow stacks in fewer updates."""
     validations: int = 20
     """Points of a curve, evenly spaced; a checkpoint is saved at each."""
-    device: Literal["cpu", "cuda"] = "cpu"
-    """'cuda' for runs side by side on a GPU: `annotated_book.experiments.train_concurrently`."""
+    device: Literal["cpu"] = "cpu"
+    """On record with every size: sums are made in another order elsewhere."""
 
     @property
     def name(self) -> str:
         """Of the folder with its records: 'd64-post-2000x512-w400-r0.24-l20'."""
         width, rate = base().d_model // self.divisor, f"{self.learning_rate_scale:g}"
-        name = f"d{width}-{self.norm}-{self.updates}x{self.batch_tokens}-w{self.warmup}-r{rate}-l{self.max_length}"
-        return name if self.device == "cpu" else f"{name}-{self.device}"
+        return f"d{width}-{self.norm}-{self.updates}x{self.batch_tokens}-w{self.warmup}-r{rate}-l{self.max_length}"
 
     def model(self, row: str) -> ModelConfig:
         """The scaled model of a row."""
@@ -73,10 +72,6 @@ class Size:
         updates = max(10, self.updates // 50)
         return Size(**{**asdict(self), "updates": updates, "warmup": max(1, updates // 4), "validations": 2})
 
-    def on_gpu(self) -> Size:
-        """The same for runs on a GPU."""
-        return replace(self, device="cuda")
-
 
 def _ladder() -> Iterator[Size]:
     """Sizes of growing budget; at each width the paper's post-norm comes first.
@@ -108,8 +103,7 @@ def size_of(name: str) -> Size:
     ValueError
         If there is none of that name; the message lists them.
     """
-    kinds = [*SIZES.values(), *(one.on_gpu() for one in SIZES.values())]
-    known = {size.name: size for one in kinds for size in (one, one.smoke())}
+    known = {size.name: size for one in SIZES.values() for size in (one, one.smoke())}
     if name not in known:
         raise ValueError(f"no size {name!r}; there are {', '.join(known)}")
     return known[name]

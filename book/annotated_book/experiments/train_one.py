@@ -1,7 +1,4 @@
-"""One run on a CPU: a model of the catalogue in memory, or a row of Table 3 that goes on after a kill; its numbers.
-
-The first is the readable path, in the packed layout, and the one for machines without a GPU.
-"""
+"""One run on a CPU: a model of the catalogue in memory, or a row of Table 3 that goes on after a kill; its numbers."""
 
 from __future__ import annotations
 
@@ -49,7 +46,7 @@ class Trained:
 def train_one(one: ChapterTraining, text: ShortSentences) -> Trained:
     """Make all updates of a training, and a validation after some of them."""
     seed_everything(one.seed)
-    model, training = one.model(), one.training.replace(device="cpu")
+    model, training = one.model(), one.training
     step, batches = FastStep(model.train(), training, optimizer=one.optimizer(model)), text.batches(training)
     curve: list[dict[str, Any]] = []
     seen, since, valid = 0, [0.0, 0], math.nan

@@ -12,6 +12,9 @@ export function html(tag, properties = {}, ...children) {
 // A name for radio buttons or ids that no other widget of the page has.
 export const unique = kind => `${kind}-${Math.random().toString(36).slice(2)}`;
 
+// Whether the reader wants no motion.
+export const isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
 export const clamp = (x, count) => Math.max(0, Math.min(count - 1, x));
 
 // Sets several traits of a model at once, and tells the kernel if there is one.

@@ -14,8 +14,6 @@ export function playing({ every, begin, forward, show }) {
   return { stop, toggle };
 }
 
-export const isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-
 export function player({ model, el, trait, last, every, one, what }) {
   const set = setter(model), now = () => model.get(trait);
   const go = n => set({ [trait]: Math.max(0, Math.min(last(), n)) });

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -68,7 +69,7 @@ class Doctor:
 
         subject = self._subject()
         messages = Console(stderr=True)
-        with messages.status(f"examining {subject.name} ..."):
+        with messages.status(f"examining {subject.name} ..."), self._mistake():
             report = examine(subject, self.only or None)
         self._write(report)
         return 0 if report.healthy else 1
@@ -85,6 +86,14 @@ class Doctor:
         if self.target.endswith(".py"):
             raise ValueError(f"{self.target}: say which function makes the model, too: {self.target}:factory")
         return _known(self.target)
+
+    def _mistake(self) -> AbstractContextManager[Any]:
+        """The known mistake, on for the whole examination; by itself the subject switches it for each question."""
+        if self.mutant is None:
+            return nullcontext()
+        from annotated_grader.doctor import mutants
+
+        return mutants.switched_on(self.mutant)
 
     def _write(self, report: Report) -> None:
         if self.html is not None:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 if TYPE_CHECKING:
+    from annotated_grader.instructor.files import LayoutDoubt
     from annotated_grader.instructor.grade_folder import GradingRun
     from annotated_grader.instructor.gradebook import Graded
-    from annotated_grader.instructor.layout_doubt import LayoutDoubt
     from annotated_grader.instructor.submissions import ClassFiles
     from annotated_grader.sandbox.process import Level
 
@@ -95,7 +95,7 @@ class Grade:
 
     def _look(self) -> ClassFiles:
         """See what the folder holds, before anything that takes seconds; where it is in doubt, ask."""
-        from annotated_grader.instructor.layout_doubt import LayoutDoubt
+        from annotated_grader.instructor.files import LayoutDoubt
         from annotated_grader.instructor.platforms import time_of
         from annotated_grader.instructor.roster import Roster, decoded
         from annotated_grader.instructor.submissions import Looking, look

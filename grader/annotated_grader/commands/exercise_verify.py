@@ -7,21 +7,19 @@ import time
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass, field
+from contextlib import nullcontext
+from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.context import BaseContext
-from multiprocessing.util import Finalize
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tyro
 
-from annotated.ownership import require_our_file
-from annotated.storage import atomic_write
-
 if TYPE_CHECKING:
-    from annotated_grader.exercise.verify import Grader, Verdict
+    from annotated_grader.exercise.exercise import Exercise
+    from annotated_grader.exercise.run import ExerciseResult
+    from annotated_grader.exercise.verify import Verdict
+    from annotated_grader.sandbox.process import Level
 
 
 RIGHT = ("ours", "torch", "marian")
@@ -45,44 +43,36 @@ class Verify:
     """Grade solution, stub and empty notebook through the sandbox as well."""
     matrix: bool = False
     """Print for each wrong answer which checks it loses."""
-    table: Path | None = field(default=None)
-    """Also write these matrices to this file; one that holds something already is never replaced."""
 
     def run(self) -> int:
         """Verify and report; 1 if anything is wrong."""
         from annotated_grader.exercise.catalogue import all_exercises, find
+        from annotated_grader.sandbox.isolation import best_level
         from annotated_grader.sandbox.lending import started_once
 
         if not self.exercises and not self.all and not self.mutants:
             raise ValueError("name exercises, such as ex05-1, or give --all")
-        if self.table:
-            require_our_file(self.table)
         start, failed = time.perf_counter(), 0
         chosen = [find(id) for id in self.exercises] if self.exercises and not self.all else all_exercises()
         if self.mutants:
             return self._run_mutants([exercise.id for exercise in chosen])
-        level = _level() if self.sandbox else "no"
-        print(f"{len(chosen)} exercises, {level} sandbox, {self.jobs} at once", file=sys.stderr)
-        matrices = []
+        level = best_level(trust=True) if self.sandbox else None  # what is verified here is ours
+        print(f"{len(chosen)} exercises, {level or 'no'} sandbox, {self.jobs} at once", file=sys.stderr)
         with (
-            started_once(level),
-            ProcessPoolExecutor(self.jobs, _context(), _begin, (self.sandbox,)) as pool,
+            started_once(level) if level else nullcontext(),
+            ProcessPoolExecutor(self.jobs, _context(), _one_thread) as pool,
         ):
-            tasks = [pool.submit(_verify, exercise.id) for exercise in chosen]
+            tasks = [pool.submit(_verify, exercise.id, level) for exercise in chosen]
             doctor = [pool.submit(_examine, name) for name in _examinations()] if self.all else []
             for task in tasks:
                 line, matrix, right = task.result()
                 failed += not right
-                matrices.append(matrix)
                 print(f"{line}\n{matrix}" if self.matrix else line, flush=True)
             wrong = [problem for task in as_completed(doctor) if (problem := task.result())]
         for problem in sorted(wrong):
             print(f"doctor: {problem}")
         if doctor:
             print(f"doctor: {len(doctor) - len(wrong)} of {len(doctor)} examinations as they must be")
-        if self.table:
-            with atomic_write(self.table) as file:
-                file.write("\n\n".join(matrices) + "\n")
         print(f"{len(chosen) - failed} passed, {failed} failed in {time.perf_counter() - start:.0f} s")
         return 1 if failed or wrong else 0
 
@@ -97,12 +87,6 @@ class Verify:
         return 1 if left else 0
 
 
-def _level() -> str:
-    from annotated_grader.sandbox.isolation import best_level
-
-    return best_level(trust=True)  # what is verified here is ours
-
-
 def _line(verdict: Verdict) -> str:
     exercise = verdict.exercise
     state = "ok  " if not verdict.problems else "FAIL"
@@ -113,34 +97,26 @@ def _line(verdict: Verdict) -> str:
 
 def _context() -> BaseContext:
     """Processes that share what is imported here already, where the system can copy a process."""
-    import torch
-
-    torch.set_num_threads(1)  # a copy has no other threads
+    _one_thread()  # a copy has no other threads
     return get_context("fork" if sys.platform == "linux" else "spawn")
 
 
-_graders: list[Grader | None] = []
-"""Of this process of the pool: one sandbox for many exercises. A start takes as long as an exercise."""
-
-
-def _begin(sandbox: bool) -> None:
+def _one_thread() -> None:
     import torch
 
-    from annotated_grader.instructor.remote import grader
-    from annotated_grader.sandbox.isolation import best_level
-
     torch.set_num_threads(1)
-    own = ExitStack()
-    _graders[:] = [own.enter_context(grader(best_level(trust=True))) if sandbox else None]
-    Finalize(None, own.close, exitpriority=0)
 
 
-def _verify(id: str) -> tuple[str, str, bool]:
+def _verify(id: str, level: Level | None) -> tuple[str, str, bool]:
     """The line to print, the matrix, and whether all is well: a verdict itself holds functions, and cannot travel."""
     from annotated_grader.exercise.catalogue import find
     from annotated_grader.exercise.verify import matrix_text, verify
+    from annotated_grader.instructor.remote import grade_code
 
-    verdict = verify(find(id), _graders[0])
+    def in_the_sandbox(exercise: Exercise, code: str, salt: str) -> ExerciseResult:
+        return grade_code(exercise, code, salt, level)[0]
+
+    verdict = verify(find(id), in_the_sandbox if level else None)
     return _line(verdict), matrix_text(verdict), not verdict.problems
 
 

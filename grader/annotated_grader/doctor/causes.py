@@ -63,14 +63,14 @@ FOLLOWS: dict[str, dict[str, Explains]] = {
 """What a failure may explain in others, and how it is seen whether it does."""
 
 
-def with_reasons(subject: Subject, findings: Sequence[Finding], seed: int) -> list[Finding]:
+def with_reasons(subject: Subject, findings: Sequence[Finding]) -> list[Finding]:
     """The findings; those that failed say of which other failures they are the consequence."""
     failed = [finding.id for finding in findings if finding.outcome == "failed"]
     told: dict[str, list[str]] = {id: [] for id in failed}
     for cause in failed:
         for consequence, explains in FOLLOWS.get(cause, {}).items():
             # Once it is explained, other causes of it that follow from the first one need no look.
-            if consequence in failed and not told[consequence] and explains(subject, seed, cause, consequence):
+            if consequence in failed and not told[consequence] and explains(subject, cause, consequence):
                 told[consequence].append(cause)
     return [replace(finding, follows=tuple(told.get(finding.id, ()))) for finding in findings]
 

@@ -20,7 +20,6 @@ def examine(
     subject: Subject,
     only: Sequence[str] | None = None,
     *,
-    seed: int = 0,
     progress: Callable[[Finding], None] | None = None,
 ) -> Report:
     """Examine an encoder-decoder; afterwards it is as it was before.
@@ -31,8 +30,6 @@ def examine(
         An adapter around it.
     only
         Ids of invariants; None for all.
-    seed
-        Of the random sentences.
     progress
         Called with each finding as it comes.
 
@@ -53,11 +50,11 @@ def examine(
     findings: list[Finding] = []
     for invariant in INVARIANTS.values():
         if only is None or invariant.id in only:
-            findings.append(_muted(_examine_one(subject, invariant, seed), findings))
+            findings.append(_muted(_examine_one(subject, invariant), findings))
             findings[-1] = _without_ruled_out(findings[-1], findings)
             if progress is not None:
                 progress(findings[-1])
-    return Report(subject.name, tuple(with_reasons(subject, findings, seed)))
+    return Report(subject.name, tuple(with_reasons(subject, findings)))
 
 
 def _require_logits(subject: Subject) -> None:
@@ -102,9 +99,9 @@ BASIS = {
 """What is said of other failures where what they rest on fails."""
 
 
-def _examine_one(subject: Subject, invariant: Invariant, seed: int) -> Finding:
+def _examine_one(subject: Subject, invariant: Invariant) -> Finding:
     began = time.perf_counter()
-    outcome, measured, mistakes = _outcome(subject, invariant, seed)
+    outcome, measured, mistakes = _outcome(subject, invariant)
     return Finding(
         id=invariant.id,
         title=invariant.title,
@@ -117,14 +114,14 @@ def _examine_one(subject: Subject, invariant: Invariant, seed: int) -> Finding:
     )
 
 
-def _outcome(subject: Subject, invariant: Invariant, seed: int) -> tuple[Outcome, str, tuple[Mistake, ...]]:
+def _outcome(subject: Subject, invariant: Invariant) -> tuple[Outcome, str, tuple[Mistake, ...]]:
     if lacking := [capability for capability in invariant.needs if not subject.offers(capability)]:
         return "not applicable", f"The adapter has no {', '.join(lacking)}.", ()
     if silent := [name for name in invariant.claims if getattr(subject.claims, name) is None]:
         return "not applicable", f"The subject claims no {', '.join(silent)}.", ()
     try:
         with preserved_state(subject):
-            return "passed", invariant.examine(Probe(subject, seed)), ()
+            return "passed", invariant.examine(Probe(subject)), ()
     except InvariantViolated as broken:
         return "failed", str(broken), broken.mistakes or invariant.mistakes
     except NotOffered as reason:

@@ -20,10 +20,8 @@ from annotated_grader.doctor.invariants.hypotheses import sums_of_the_widest_bea
 from annotated_grader.doctor.probe import Probe, preserved_state
 from annotated_grader.doctor.subject import Claims, FirstAttention, Found, NotOffered, Side, Subject
 
-Removal = Callable[[Subject, int], Probe]
-"""Makes the probe of a subject, with a seed, for which the fault cannot act."""
-Explains = Callable[[Subject, int, str, str], bool]
-"""Whether in this subject, with a seed, the failure of the first invariant explains that of the second."""
+Explains = Callable[[Subject, str, str], bool]
+"""Whether in this subject the failure of the first invariant explains that of the second."""
 
 
 class Changed(Subject):
@@ -167,9 +165,9 @@ def _holds(id: str, make: Callable[[], Probe]) -> bool:
 def gone(kind: type[Changed] | None = None, *, cured: bool = False, **options: Any) -> Explains:
     """It explains what is gone without it; with `cured`, only if the cause itself is gone then."""
 
-    def explains(subject: Subject, seed: int, cause: str, consequence: str) -> bool:
+    def explains(subject: Subject, cause: str, consequence: str) -> bool:
         def probe() -> Probe:
-            return Probe(kind(subject) if kind else subject, seed, **options)
+            return Probe(kind(subject) if kind else subject, **options)
 
         possible = kind is None or all(map(subject.offers, kind.needs))
         return possible and (not cured or _holds(cause, probe)) and _holds(consequence, probe)
@@ -184,17 +182,17 @@ def either(one: Explains, other: Explains) -> Explains:
 def stays(kind: type[Changed] | None = None, **options: Any) -> Explains:
     """It explains what is there still where nothing else could be the reason."""
     vanishes = gone(kind, **options)
-    return lambda subject, seed, cause, consequence: not vanishes(subject, seed, cause, consequence)
+    return lambda *arguments: not vanishes(*arguments)
 
 
-def gone_below_the_end(subject: Subject, seed: int, cause: str, consequence: str) -> bool:
+def gone_below_the_end(subject: Subject, cause: str, consequence: str) -> bool:
     """Whether it is gone for sentences as long as positions are read and differ."""
     short, long = 8, subject.claims.longest or 600
 
     def up_to(longest: int) -> Probe:
         changed = Changed(subject)
         changed.claims = replace(subject.claims, longest=longest)
-        return Probe(changed, seed)
+        return Probe(changed)
 
     def holds_up_to(longest: int, id: str = cause) -> bool:
         return _holds(id, lambda: up_to(longest))
@@ -207,19 +205,19 @@ def gone_below_the_end(subject: Subject, seed: int, cause: str, consequence: str
     return holds_up_to(short, consequence)
 
 
-def nothing_is_read(subject: Subject, seed: int, cause: str, consequence: str) -> bool:
+def nothing_is_read(subject: Subject, cause: str, consequence: str) -> bool:
     """Whether another source changes nothing at all."""
     with preserved_state(subject):
-        probe = Probe(subject, seed)
+        probe = Probe(subject)
         target = probe.targets_in(5)
         one, other = (probe.logits(probe.sources(6), target) for _ in range(2))
     return torch.equal(one, other)
 
 
-def sums_are_wrong_there(subject: Subject, seed: int, cause: str, consequence: str) -> bool:
+def sums_are_wrong_there(subject: Subject, cause: str, consequence: str) -> bool:
     """Whether the widest beam's log-probabilities are wrong, by which it chooses."""
     with preserved_state(subject):
-        return sums_of_the_widest_beam_are_wrong(Probe(subject, seed))
+        return sums_of_the_widest_beam_are_wrong(Probe(subject))
 
 
 def each(ids: Sequence[str], explains: Explains) -> dict[str, Explains]:

@@ -57,9 +57,9 @@ def student_notebook(exercise: Exercise, book_url: str = "") -> str:
     return _file(exercise, cells)
 
 
-def solution_notebook(exercise: Exercise, book_url: str = "") -> str:
+def solution_notebook(exercise: Exercise) -> str:
     """The same notebook with the solution in it and, at its end, what it teaches."""
-    cells = _opening(exercise, book_url, solved=True)
+    cells = _opening(exercise, solved=True)
     cells += [cell for part in _middle(exercise) for cell in _cell(part, solution_of)]
     cells.append(_code("check()", "check"))
     if exercise.afterwards:
@@ -67,7 +67,7 @@ def solution_notebook(exercise: Exercise, book_url: str = "") -> str:
     return _file(exercise, cells)
 
 
-def write_notebooks(exercises: Iterable[Exercise], out: Path, book_url: str = "") -> list[Path]:
+def write_notebooks(exercises: Iterable[Exercise], out: Path) -> list[Path]:
     """Write `student/exNN-K.ipynb` and `solution/exNN-K.ipynb` of each exercise below a folder.
 
     Raises
@@ -77,7 +77,7 @@ def write_notebooks(exercises: Iterable[Exercise], out: Path, book_url: str = ""
     """
     out = output_path(out)
     texts = {
-        out / kind / f"{exercise.id}.ipynb": make(exercise, book_url)
+        out / kind / f"{exercise.id}.ipynb": make(exercise)
         for exercise in exercises
         for kind, make in (("student", student_notebook), ("solution", solution_notebook))
     }
@@ -95,7 +95,7 @@ def points(exercise: Exercise) -> str:
     return f"{exercise.points_public} points{rest}"
 
 
-def _opening(exercise: Exercise, book_url: str, solved: bool = False) -> list[dict[str, Any]]:
+def _opening(exercise: Exercise, book_url: str = "", solved: bool = False) -> list[dict[str, Any]]:
     links = ", ".join("[{0}]({2})".format(*resolve(str(part))) for part in exercise.paper)
     chapter = f"chapter {exercise.number}"
     chapter = f"[{chapter}]({book_url.rstrip('/')}/{exercise.chapter}.html)" if book_url else chapter

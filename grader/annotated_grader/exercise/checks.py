@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import functools
 import hashlib
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,26 +100,17 @@ class Check:
         return [Case(seed, level, hidden=True) for level in range(1, self.levels + 1)]
 
 
-_making = threading.RLock()
 Result = TypeVar("Result")
 """What is remembered."""
 
 
 def remembered(function: Callable[..., Result]) -> Callable[..., Result]:
-    """Make a slow reference value once for the same arguments; each caller gets a copy of its own.
-
-    One such value is made at a time, whatever asks for it: what a class of answers shares is made by one thread, with
-    nobody else at the same model. A check that changes its copy spoils nothing.
-    """
-    known: dict[Any, Result] = {}
+    """Make a slow reference value once for the same arguments; each caller gets a copy, and may change it."""
+    once = functools.cache(function)
 
     @functools.wraps(function)
     def remember(*args: Any, **kwargs: Any) -> Result:
-        key = (args, tuple(sorted(kwargs.items())))
-        with _making:
-            if key not in known:
-                known[key] = function(*args, **kwargs)
-            return copy.deepcopy(known[key])
+        return copy.deepcopy(once(*args, **kwargs))
 
     return remember
 

@@ -9,7 +9,6 @@ says *perhaps*: `Cause.certain`.
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -34,8 +33,6 @@ _TELLING = 20  # bits: a number with a fraction, or a mask of five queries and f
 _BITS_OF_FRACTION, _BITS_OF_LETTER = 20, 4
 
 Transcript = tuple[Any, ...]
-
-_one_at_a_time = threading.RLock()  # answers of the bank run in this process, and may draw its global random numbers
 
 
 @dataclass(frozen=True)
@@ -107,9 +104,8 @@ def diagnose(result: ExerciseResult) -> Diagnosis | None:
     mine = _profile(result)
     if not mine or result.gate:
         return None
-    with _one_at_a_time:
-        entries = sorted(result.exercise.bank, key=lambda entry: entry.kind != "concept")
-        fits = [fit for entry in entries if (fit := _fit(result.exercise, entry, mine))]
+    entries = sorted(result.exercise.bank, key=lambda entry: entry.kind != "concept")
+    fits = [fit for entry in entries if (fit := _fit(result.exercise, entry, mine))]
     found: list[Cause] = []
     unexplained = list(mine)
     for check in mine:
@@ -124,8 +120,7 @@ def diagnose(result: ExerciseResult) -> Diagnosis | None:
 
 def tells(exercise: Exercise, entry: WrongAnswer) -> bool:
     """Whether what an entry gives back can name it: not if it fails with errors that any mistake may end in."""
-    with _one_at_a_time:
-        return _fit(exercise, entry, _profile_of(exercise, entry.name)) is not None
+    return _fit(exercise, entry, _profile_of(exercise, entry.name)) is not None
 
 
 def _cause(candidates: list[_Fit], unexplained: list[str]) -> Cause:

@@ -7,6 +7,7 @@ holds strangers' answers for the tests of the grader's fairness; neither learner
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,7 @@ import yaml
 
 from annotated_grader.exercise.checks import Check, load_checks
 from annotated_grader.exercise.options import shuffled
+from annotated_grader.sandbox.names import definitions, parsed
 
 ID = re.compile(r"ex(\d\d)-(\d+)")
 _LINE = re.compile(r"\S.*[^.\s]")
@@ -29,7 +31,7 @@ _SOLUTION = re.compile(
     re.M | re.S,
 )
 _NEEDED = frozenset("id title line chapter paper kind minutes answers hints quiz".split())
-_OPTIONAL = frozenset("forbidden library catches difficulty".split())
+_OPTIONAL = frozenset("forbidden library catches".split())
 KINDS = ("predict", "write", "prove", "repair")
 DIFFICULTIES = ("easy", "medium", "hard")
 _EASY, _MEDIUM = 15, 30  # minutes at most
@@ -93,7 +95,6 @@ class Exercise:
     forbidden: tuple[str, ...] = ()
     library: bool = False
     catches: str = ""
-    difficulty: str = "medium"
 
     @property
     def number(self) -> int:
@@ -104,6 +105,11 @@ class Exercise:
     def place(self) -> str:
         """'5.1': its chapter, and its place there."""
         return f"{self.number}.{self.id.partition('-')[2]}"
+
+    @property
+    def difficulty(self) -> str:
+        """What its minutes suggest: one of `DIFFICULTIES`."""
+        return DIFFICULTIES[(self.minutes > _EASY) + (self.minutes > _MEDIUM)]
 
     @cached_property
     def statement(self) -> str:
@@ -130,6 +136,11 @@ class Exercise:
     def stub_code(self) -> str:
         """The same without the solution."""
         return self._code(stub_of)
+
+    def is_untouched(self, code: str) -> bool:
+        """Whether all that is asked for is in this code as the stub has it; layout and comments do not count."""
+        stub, mine = _normal_forms(self.stub_code), _normal_forms(code)
+        return bool(mine) and all(mine.get(name, stub.get(name)) == stub.get(name) for name in self.answers)
 
     def _code(self, transform: Any) -> str:
         cells = (c.text for c in self.cells if c.code and {"answer", "given"} & set(c.tags))
@@ -167,6 +178,11 @@ class Exercise:
         return tuple(
             _wrong_answer(entry, self.solution_code, f"{file}, entry {i}") for i, entry in enumerate(entries, 1)
         )
+
+
+def _normal_forms(code: str) -> dict[str, str]:
+    """What code defines at its top level, each in a form that knows neither layout nor comments."""
+    return {name: ast.dump(node) for name, node in definitions(parsed(code)).items()}
 
 
 def read_yaml(text: str) -> Any:
@@ -214,7 +230,7 @@ def parse(text: str, folder: Path) -> Exercise:
     values: dict[str, Any] = {key: data[key] for key in ("id", "title", "line", "chapter", "kind", "minutes")}
     values |= {key: tuple(data.get(key) or ()) for key in ("paper", "answers", "forbidden", "hints", "quiz")}
     values["quiz"] = tuple(map(_question, values["quiz"]))
-    values["difficulty"] = _difficulty(data)
+    values["minutes"] = int(values["minutes"])
     values |= {"library": bool(data.get("library", False)), "catches": str(data.get("catches", ""))}
     return Exercise(folder=folder, cells=tuple(_cells(body)), **values)
 
@@ -225,15 +241,6 @@ def _question(data: Any) -> Any:
         return data | {"options": shuffled(data["question"], data["options"], lambda option: str(option["text"]))}
     except (KeyError, TypeError):
         return data
-
-
-def _difficulty(data: dict[str, Any]) -> str:
-    """What the front matter says from 1 to 3, or what the minutes suggest."""
-    minutes = int(data["minutes"])
-    level = data.get("difficulty", 1 if minutes <= _EASY else 2 if minutes <= _MEDIUM else 3)
-    if level not in (1, 2, 3):
-        raise ExerciseError(f"its difficulty is {level!r}; expected 1, 2 or 3")
-    return DIFFICULTIES[level - 1]
 
 
 def _cells(body: str) -> list[Cell]:

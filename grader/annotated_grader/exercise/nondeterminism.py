@@ -1,17 +1,15 @@
-"""Repetition of an exercise's checks, several at a time, on the recorded replies of one answer: nothing may differ.
+"""Repetition of an exercise's checks on the recorded replies of its solution: nothing may differ, nothing be disturbed.
 
-The answer runs once. Its replies are then played back to checks that run in threads, as they do when a class is graded,
-while another thread seeds the global random numbers. What differs from run to run is the fault of a check: a draw from
-global random numbers, a value that one thread makes and another one spoils, an input that is not made from the case.
+The solution runs once for each check. Its replies are then played back to the check, each time with other global random
+numbers. What differs from run to run is the fault of the check: a draw from global random numbers, a value that the run
+before has spoilt, an input that is not made from the case. So is a change of the global random numbers, which in a
+notebook are the learner's.
 """
 
 from __future__ import annotations
 
 import random
-import sys
-import threading
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -25,8 +23,8 @@ from annotated_grader.exercise.student import LocalStudent, Student
 from annotated_grader.sandbox.codec import decode, encode
 from annotated_grader.sandbox.interpreter import AnswerError
 
-RUNS, JOBS = 8, 4
-_OFTEN = 1e-4  # seconds between two changes of threads, in place of Python's 5 ms
+RUNS = 2
+"""Of each check, with other global random numbers."""
 
 Reply = bytes | AnswerError
 
@@ -67,64 +65,57 @@ class Replay(Student):
         return decode(reply)
 
 
-def find_nondeterminism(exercise: Exercise, salt: str, runs: int = RUNS, jobs: int = JOBS) -> list[str]:
-    """What differs when the solution is checked again and again, `jobs` at a time: one sentence for each check.
+def find_nondeterminism(exercise: Exercise, salt: str) -> list[str]:
+    """What differs when the solution is checked again, and what is disturbed by it: one sentence each.
 
-    The checks are loaded anew, so that values which they keep are first made while several threads ask for them.
+    The checks are loaded anew, with nothing remembered.
     """
-    recorder = ReplyRecorder.of_code(exercise.solution_code, exercise.given_code)
-    first = _verdicts(run_checks(exercise, recorder, salt))
     fresh = replace(exercise, folder=exercise.folder)  # its checks, which are cached, are not copied
-    fresh.checks  # noqa: B018  loaded before there are threads
+    with _global_random_put_back():
+        faults = [
+            f"{check.name} {fault}" for check in fresh.checks for fault in _faults(exercise, fresh, check.name, salt)
+        ]
+    return list(dict.fromkeys(faults))
 
-    def again(_: int) -> dict[str, str]:
+
+def _faults(exercise: Exercise, fresh: Exercise, name: str, salt: str) -> Iterator[str]:
+    """What is wrong with one check and its hidden twin."""
+    only = (name, f"{name}:hidden")
+    recorder = ReplyRecorder.of_code(exercise.solution_code, exercise.given_code)
+    first = _verdicts(run_checks(exercise, recorder, salt, only=only))
+    for number in range(RUNS):
+        torch.default_generator.manual_seed(number)
+        random.seed(number)
+        np.random.seed(number)
+        before = _global_random()
         try:
-            return _verdicts(run_checks(fresh, Replay(exercise.solution_code, recorder.conversation), salt))
+            again = _verdicts(run_checks(fresh, Replay(exercise.solution_code, recorder.conversation), salt, only=only))
         except AssertionError as error:
-            return {"": str(error)}
-
-    with _unrest(), ThreadPoolExecutor(jobs) as pool:
-        others = list(pool.map(again, range(runs)))
-    return _described(first, others)
-
-
-def _described(first: dict[str, str], others: list[dict[str, str]]) -> list[str]:
-    problems = []
-    for name in dict.fromkeys(name for other in others for name in other):
-        odd = [other[name] for other in others if name in other and other[name] != first.get(name)]
-        if odd:
-            about = f"{name} is not" if name else "its checks are not"
-            problems.append(f"{about} the same in {len(odd)} of {len(others)} runs at once: {odd[0]}")
-    return problems
+            again = {name: str(error)}
+        yield from (f"is not the same again: {said}" for which, said in again.items() if said != first[which])
+        changed = [library for library, state in _global_random().items() if state != before[library]]
+        yield from (
+            f"changes the global random numbers of {library}; draw from a generator of its own" for library in changed
+        )
 
 
 def _verdicts(result: ExerciseResult) -> dict[str, str]:
     return {check.name: check.failure.message if check.failure else "passed" for check in result.checks}
 
 
+def _global_random() -> dict[str, Any]:
+    """The states of the global random numbers, as values that can be compared."""
+    numpys: Any = np.random.get_state(legacy=True)
+    torchs = torch.get_rng_state().numpy().tobytes()
+    return {"torch": torchs, "random": random.getstate(), "numpy": (numpys[1].tobytes(), *numpys[2:])}
+
+
 @contextmanager
-def _unrest() -> Iterator[None]:
-    """Threads change often, and one more seeds the global random numbers."""
-    stop, usual = threading.Event(), sys.getswitchinterval()
+def _global_random_put_back() -> Iterator[None]:
     states = torch.get_rng_state(), random.getstate(), np.random.get_state()
-
-    def seed() -> None:
-        number = 0
-        while not stop.wait(0.001):
-            number += 1
-            torch.default_generator.manual_seed(number)
-            random.seed(number)
-            np.random.seed(number)
-
-    disturber = threading.Thread(target=seed, daemon=True)
-    sys.setswitchinterval(_OFTEN)
-    disturber.start()
     try:
         yield
     finally:
-        stop.set()
-        disturber.join()
-        sys.setswitchinterval(usual)
         torch.set_rng_state(states[0])
         random.setstate(states[1])
         np.random.set_state(states[2])

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from annotated_grader.exercise.build import student_notebook
 from annotated_grader.exercise.diagnosis import diagnose, tells
 from annotated_grader.exercise.exercise import Exercise, WrongAnswer, solution_of
-from annotated_grader.exercise.global_random import uses_of_global_random
 from annotated_grader.exercise.nondeterminism import find_nondeterminism
 from annotated_grader.exercise.run import ExerciseResult, not_run, run_checks
 from annotated_grader.exercise.student import LocalStudent
@@ -63,7 +62,6 @@ def verify(exercise: Exercise, grader: Grader | None = None) -> Verdict:
         verdict.problems += _solution_and_stub(exercise, _in_process, "", SALTS)
         if grader:
             verdict.problems += _solution_and_stub(exercise, grader, " in the sandbox", SALTS[:1])
-        verdict.problems += uses_of_global_random(exercise, SALTS[0])
         verdict.problems += find_nondeterminism(exercise, SALTS[0])
         verdict.problems += _bank(exercise, verdict.matrix)
         verdict.problems += _student_build(exercise)

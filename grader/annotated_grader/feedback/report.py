@@ -223,11 +223,7 @@ def _grid(grid: TensorTable, indent: str) -> list[str]:
 
 
 def _side_by_side(expected: TensorTable, got: TensorTable) -> list[str]:
-    plain = TensorTable(
-        expected.name, expected.shape, expected.cells, expected.tint, [[False] * len(r) for r in expected.wrong]
-    )
-    marked = TensorTable(got.name, got.shape, got.cells, got.tint, got.wrong)
-    left, right = _grid(plain, "  "), _grid(marked, "  ")
+    left, right = _grid(expected, "  "), _grid(got, "  ")
     about = f"  shape {list(expected.shape)}" + (f", {expected.note}" if expected.note else "")
     title = f"got ({_MARK} marks what differs)"
     width = max(map(len, left))

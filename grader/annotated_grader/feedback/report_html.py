@@ -30,17 +30,11 @@ _POSITIVE, _NEGATIVE = "59, 131, 214", "217, 115, 26"  # the house's blue and or
 _STRONGEST = 0.5  # of a tint, so that the number on it stays legible
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _STEERING = re.compile(r"[^\n\t -~\xa0-\U0010ffff]|[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
-STYLE = f"<style>{Path(__file__).with_name('report.css').read_text(encoding='utf-8')}</style>"
+_STYLE = f"<style>{Path(__file__).with_name('report.css').read_text(encoding='utf-8')}</style>"
 
 
-def html_of(report: Feedback, style: bool = True) -> str:
-    """A report as one `div`.
-
-    Parameters
-    ----------
-    style
-        Whether to bring its style sheet; a page with several reports needs it once (`STYLE`).
-    """
+def html_of(report: Feedback) -> str:
+    """A report as one `div`, with its style sheet."""
     result = report.result
     shown = first_failure(result)
     score, mark, why = headline(result).partition(":")
@@ -53,7 +47,7 @@ def html_of(report: Feedback, style: bool = True) -> str:
         printed = f"<pre>{escape(report.output.rstrip())}</pre>"
         parts.append(f"<details><summary>What your code printed</summary>{printed}</details>")
     parts += [f'<p class="quiet">{escape(note)}</p>' for note in report.notes]
-    return f'{STYLE if style else ""}<div class="annotated-check">{"".join(parts)}</div>'
+    return f'{_STYLE}<div class="annotated-check">{"".join(parts)}</div>'
 
 
 def escape(text: str) -> str:

@@ -32,7 +32,7 @@ class TensorTable:
     tint
         For each cell its size, from -1 to 1, relative to the largest one shown.
     wrong
-        The cells that differ from their counterpart.
+        The cells that differ from what was expected.
     note
         Which part it is and what its symbols mean; empty if nothing needs to be said.
     """
@@ -75,7 +75,9 @@ def compared(expected: Any, got: Any, where: Sequence[int] | None = None) -> tup
     largest = max(_largest(a), _largest(b))
     shape = tuple(expected.shape)
     return (
-        TensorTable("expected", shape, _texts(a, style, expected), _tint(a, largest), wrong.tolist(), note),
+        TensorTable(
+            "expected", shape, _texts(a, style, expected), _tint(a, largest), torch.zeros_like(wrong).tolist(), note
+        ),
         TensorTable("got", shape, _texts(b, style, got), _tint(b, largest), wrong.tolist(), note),
     )
 

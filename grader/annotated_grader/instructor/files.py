@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -124,6 +124,21 @@ class Files:
     files: tuple[SubmissionFile, ...]
     name: str = ""
     repositories: frozenset[str] = frozenset()
+
+
+class LayoutDoubt(ValueError):
+    """A folder that can be read in two ways.
+
+    Attributes
+    ----------
+    choices
+        What to say for each, and what it means.
+    """
+
+    def __init__(self, message: str, choices: Sequence[tuple[str, str]]) -> None:
+        told = "; ".join(f"--layout '{layout}' if {meaning}" for layout, meaning in choices)
+        super().__init__(f"{message}: say {told}")
+        self.message, self.choices = message, tuple(choices)
 
 
 def files_of(folder: Path, jobs: int = 1, bounds: Bounds | None = None) -> Files:

@@ -18,8 +18,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from os.path import commonprefix
 
-from annotated_grader.instructor.files import NO_ANSWER, SubmissionFile
-from annotated_grader.instructor.layout_doubt import LayoutDoubt
+from annotated_grader.instructor.files import NO_ANSWER, LayoutDoubt, SubmissionFile
 from annotated_grader.instructor.names import (
     NamedExercise,
     display_name,

@@ -27,8 +27,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from os.path import commonprefix
 
-from annotated_grader.instructor.files import KINDS, Files, SubmissionFile
-from annotated_grader.instructor.layout_doubt import LayoutDoubt
+from annotated_grader.instructor.files import KINDS, Files, LayoutDoubt, SubmissionFile
 from annotated_grader.instructor.limited import Bounds
 from annotated_grader.instructor.names import display_name, is_wrapper
 from annotated_grader.instructor.side_files import (

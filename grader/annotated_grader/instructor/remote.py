@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any, Literal
@@ -22,20 +22,15 @@ from annotated_grader.exercise.run import (
 from annotated_grader.exercise.student import Student
 from annotated_grader.exercise.submission import CodeCell, Submission
 from annotated_grader.exercise.versions import Version, best_version, versions_of
+from annotated_grader.sandbox.cells import MOST_OUTPUT, SHORTEST_SECONDS
 from annotated_grader.sandbox.codec import CodecError, decode, encode
 from annotated_grader.sandbox.interpreter import AnswerError
 from annotated_grader.sandbox.isolation import best_level
 from annotated_grader.sandbox.process import Died, Level, OutOfTime, Process, SandboxLimits
 
-MOST_OUTPUT = 20_000
-"""Characters of what an answer printed that are kept."""
 Status = Literal["ok", "student_error", "timeout", "died", "not_available", "grader_error"]
 _MOST_SKIPPED = 4
 """Cells that may end the process without costing a restart."""
-_SHORTEST = 0.05
-"""Seconds that a cell is not started for."""
-_ANSWERS_OF_A_PROCESS = 30
-"""Of our own: together they stay far below what one process may use."""
 _OTHERS_LOST = 2
 """How often cells that the answer does not seem to need may end it so; after the second time none of them is run."""
 
@@ -57,8 +52,6 @@ class RemoteStudent(Student):
         How it is closed in, and what it may use.
     hidden
         Further paths that it must not be able to read.
-    process
-        What an answer that is trusted has left with `leave`: it is used before one is started.
     files
         Modules of the student's own, by their paths in the folder in which the answer runs.
 
@@ -77,7 +70,6 @@ class RemoteStudent(Student):
         level: Level = "bubblewrap",
         limits: SandboxLimits | None = None,
         hidden: tuple[str, ...] = (),
-        process: Process | None = None,
         files: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(submission.code)
@@ -89,7 +81,6 @@ class RemoteStudent(Student):
         self._cells, self._given, self._files = submission.cells, given, dict(files or {})
         self._start_process: Callable[[], Process] = lambda: Process(level, self.limits, library, hidden)
         self._process: Process | None = None
-        self._left = process
         self.printed = ""
         """What `keep_output` found."""
         self._ended_by: dict[int, AnswerError] = {}
@@ -110,14 +101,11 @@ class RemoteStudent(Student):
         submission: Submission,
         level: Level,
         limits: SandboxLimits | None = None,
-        process: Process | None = None,
         files: Mapping[str, str] | None = None,
     ) -> RemoteStudent:
         """The answer to an exercise, cut into what it needs and the rest."""
         hidden = (str(exercise.folder / "checks.py"), str(exercise.folder / "exercise.md"))
-        return cls(
-            submission, exercise.answers, exercise.given_code, exercise.library, level, limits, hidden, process, files
-        )
+        return cls(submission, exercise.answers, exercise.given_code, exercise.library, level, limits, hidden, files)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -145,11 +133,6 @@ class RemoteStudent(Student):
             self._process.close()
             self._process = None
 
-    def leave(self) -> Process | None:
-        """Give the process away, if there is one still, and have none any more."""
-        process, self._process = self._process, None
-        return process
-
     def __enter__(self) -> RemoteStudent:
         return self
 
@@ -158,13 +141,10 @@ class RemoteStudent(Student):
 
     def _begin(self) -> None:
         """Start a process and run the cells in it, each by itself; one that ended a process is skipped later."""
-        left, self._left = self._left, None
-        self._process = left or self._start_process()
+        self._process = self._start_process()
         self._others_left = self.limits.call_seconds
         self._process.waited = 0.0  # the start is ours, not the answer's
         try:
-            if left:
-                self._ask({"op": "fresh"})
             if self._files:
                 self._ask({"op": "files", "files": self._files})
             if self._given:
@@ -191,7 +171,7 @@ class RemoteStudent(Student):
     def _run_other(self, number: int, cell: CodeCell) -> None:
         """Run what the answer does not seem to need: nothing that fails there is said, and all of it has one budget."""
         before = self.status
-        if self._others_left < _SHORTEST:
+        if self._others_left < SHORTEST_SECONDS:
             self._others_end = min(self._others_end, number)
         try:
             if number >= self._others_end:
@@ -341,37 +321,3 @@ def _graded(
         note += f"; without {'it' if one else 'them'} the answer earns {result.score} of {result.maximum}"
         result, status = replace(result, notes=(note, *result.notes)), "not_available"
     return result, status, student.printed
-
-
-@contextmanager
-def grader(level: Level | None = None) -> Iterator[Callable[[Exercise, str, str], ExerciseResult]]:
-    """A function that grades our own code under a salt in a sandbox, for `verify`.
-
-    Answers follow one another in one process, each with names of its own: to start a process for each would take longer
-    than all else. An answer of somebody whom nobody trusts never gets a process that another had.
-    """
-    left: dict[bool, Process | None] = {}  # by whether the library can be imported there
-    closed, count = level or best_level(), 0
-
-    def grade(exercise: Exercise, code: str, salt: str) -> ExerciseResult:
-        nonlocal count
-        count += 1
-        if count % _ANSWERS_OF_A_PROCESS == 0:
-            end()
-        whole = Submission((CodeCell(code),)).for_answers(exercise.answers)
-        process = left.pop(exercise.library, None)
-        with RemoteStudent.of_exercise(exercise, whole, closed, process=process) as student:
-            result = _graded(exercise, student, salt, ())[0]
-            left[exercise.library] = student.leave()
-        return result
-
-    def end() -> None:
-        for process in left.values():
-            if process is not None:
-                process.close()
-        left.clear()
-
-    try:
-        yield grade
-    finally:
-        end()

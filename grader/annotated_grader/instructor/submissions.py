@@ -122,11 +122,9 @@ class Collected:
     skipped: tuple[tuple[str, str], ...]
 
 
-def collect(
-    folder: Path, exercise: str = "", student: str = "", jobs: int = 1, bounds: Bounds | None = None, layout: str = AUTO
-) -> Collected:
+def collect(folder: Path, exercise: str = "", student: str = "", layout: str = AUTO) -> Collected:
     """Find the submissions in a folder, or take a single file: `look`, and then `choose`."""
-    return choose(look(folder, Looking(exercise, student, layout), jobs, bounds), jobs, bounds)
+    return choose(look(folder, Looking(exercise, student, layout)))
 
 
 def look(folder: Path, looking: Looking, jobs: int = 1, bounds: Bounds | None = None) -> ClassFiles:
@@ -328,7 +326,6 @@ def _attempts(files: list[SubmissionFile], jobs: int, bounds: Bounds | None) -> 
 
 def _is_attempt(file: SubmissionFile, exercise: Exercise) -> bool:
     """In a child: whether a file has an answer, or part of one, that the stub has not."""
-    from annotated_grader.exercise.untouched import is_untouched
     from annotated_grader.exercise.versions import versions_of
     from annotated_grader.sandbox.names import definitions, names_in_text, parsed
 
@@ -339,7 +336,7 @@ def _is_attempt(file: SubmissionFile, exercise: Exercise) -> bool:
     broken = {name for cell in submission.cells if not cell.parses for name in names_in_text(cell.code)}
     codes = [version.submission.code for version in versions_of(exercise, submission)]
     written = {name for code in codes for name in definitions(parsed(code))} & set(exercise.answers)
-    touched = bool(broken) or not all(is_untouched(exercise, code) for code in codes)
+    touched = bool(broken) or not all(exercise.is_untouched(code) for code in codes)
     return bool(broken & set(exercise.answers) or written) and touched
 
 

@@ -17,11 +17,10 @@ import annotated_grader
 from annotated_grader.exercise.run import note_on_others, notes_on
 from annotated_grader.exercise.submission import Submission
 from annotated_grader.learner.timeout import TimeBudget, time_limit
+from annotated_grader.sandbox.cells import SHORTEST_SECONDS
 from annotated_grader.sandbox.interpreter import AnswerError, Interpreter
 
 _COMMANDS = ("check", "hint", "progress", "solution")
-_SHORTEST = 0.05
-"""Seconds that a cell is not started for."""
 
 
 @dataclass
@@ -67,12 +66,12 @@ def run_file(interpreter: Interpreter, submission: Submission, seconds: float) -
             except AnswerError as error:
                 ran.problems.setdefault(cell.title, error)
             continue
-        skip = ("TimeoutError", "the cell was not run: there was no time left") if left < _SHORTEST else None
+        skip = ("TimeoutError", "the cell was not run: there was no time left") if left < SHORTEST_SECONDS else None
         begun = time.monotonic()
-        with _silence(), contextlib.suppress(AnswerError), time_limit(max(left, _SHORTEST)):
+        with _silence(), contextlib.suppress(AnswerError), time_limit(max(left, SHORTEST_SECONDS)):
             interpreter.run_cell(cell.code, skip, cell.ends)
         left -= 0.0 if skip else time.monotonic() - begun
-        ran.left_out += left < _SHORTEST
+        ran.left_out += left < SHORTEST_SECONDS
     return ran
 
 

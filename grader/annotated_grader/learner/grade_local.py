@@ -23,18 +23,14 @@ from annotated_grader.exercise.own_modules import beside_file, own_modules
 from annotated_grader.exercise.run import ExerciseResult, missing_answer, not_run, run_checks
 from annotated_grader.exercise.student import LocalStudent
 from annotated_grader.exercise.submission import BadSubmission, Submission, read, read_bytes
-from annotated_grader.exercise.untouched import is_untouched
 from annotated_grader.exercise.versions import Version, best_version, versions_of
 from annotated_grader.feedback.report import Feedback
 from annotated_grader.learner import quiz
 from annotated_grader.learner.files import as_in_the_sandbox, run_file
 from annotated_grader.learner.record import ProgressRecord
 from annotated_grader.learner.timeout import TimeBudget
-from annotated_grader.sandbox.cells import answer_names
+from annotated_grader.sandbox.cells import MOST_OUTPUT, answer_names
 from annotated_grader.sandbox.interpreter import AnswerError
-
-MOST_OUTPUT = 20_000
-"""Characters of what an answer prints that are kept."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +116,7 @@ def examine(exercise: Exercise, found: LocalAnswer, record: ProgressRecord, seco
     quiet = warnings.catch_warnings(action="ignore")  # of libraries: neither printed by the answer nor about it
     with quiet, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         result, source, answered = _run(exercise, found, seconds)
-    untouched = is_untouched(exercise, source) or _says_nothing(result)
+    untouched = exercise.is_untouched(source) or _says_nothing(result)
     diagnosis = None
     if not untouched and result.score < result.maximum:
         with contextlib.redirect_stdout(_Capped()), contextlib.suppress(AnswerError):

@@ -23,6 +23,10 @@ except ImportError:
 CALL_SECONDS = 10.0
 """For one thing that a check asks, for one cell that an answer needs, and for all other cells together: for learners
 and for instructors alike, by default."""
+SHORTEST_SECONDS = 0.05
+"""With less time left, a cell is not started."""
+MOST_OUTPUT = 20_000
+"""Characters of what an answer prints that are kept; the rest is dropped as it comes."""
 ANSWER = "<answer>"
 """The file name under which an answer's code is compiled."""
 _FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)

@@ -25,9 +25,6 @@ interpreter: Any = None  # imported by `main`, when the doors are shut
 codec: Any = None
 cells: Any = None
 
-KEPT_OUTPUT = 20_000
-"""Characters of what an answer prints that are kept; the rest is dropped as it comes."""
-
 
 class Channel:
     """Messages from and to the grader, on descriptors that the answer's code is not told of."""
@@ -76,8 +73,8 @@ class Output(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Keep what there is room for."""
-        if len(self.kept) < KEPT_OUTPUT:
-            self.kept += str(text)[: KEPT_OUTPUT - len(self.kept)]
+        if len(self.kept) < cells.MOST_OUTPUT:
+            self.kept += str(text)[: cells.MOST_OUTPUT - len(self.kept)]
         return len(text)
 
     def close(self) -> None:
@@ -142,10 +139,6 @@ class Worker:
 
     def __init__(self, output: Output) -> None:
         self.output = output
-        self._begin()
-
-    def _begin(self) -> None:
-        self.output.kept = ""
         self.interpreter = interpreter.Interpreter(cells.answer_names())
 
     def answer(self, request: bytes) -> bytes:
@@ -169,8 +162,6 @@ class Worker:
             return self.interpreter.load_given(operation["code"])
         if kind == "output":
             return self.output.kept
-        if kind == "fresh":
-            return self._begin()
         return self.interpreter.perform(operation)
 
     def _cell(self, code: str, skip: list[str] | None, needed: bool, ends: bool) -> None:

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from annotated.model import masks
-from annotated_grader.doctor.mutants import by_rule
-from annotated_grader.doctor.mutants.by_rule import Answers, outcome, switched_on
-from annotated_grader.doctor.mutants.source_changes import Change, changes
+from tests.grader.doctor import by_rule
+from tests.grader.doctor.by_rule import Answers, outcome, switched_on
+from tests.grader.doctor.source_changes import Change, changes
 
 
 @pytest.fixture(scope="module")

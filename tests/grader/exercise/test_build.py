@@ -17,7 +17,7 @@ from annotated_grader.exercise.build import student_notebook, write_notebooks
 from annotated_grader.exercise.catalogue import all_exercises, find
 from annotated_grader.exercise.exercise import Exercise
 from annotated_grader.exercise.markdown import html, plain, terminal
-from annotated_grader.learner.grade_local import in_file, is_untouched
+from annotated_grader.learner.grade_local import in_file
 
 EXERCISES = all_exercises()
 
@@ -203,5 +203,5 @@ def test_a_notebook_is_read_without_the_cells_that_are_no_answer(tmp_path: Path)
     student, _ = write_notebooks([find("ex05-1")], tmp_path)
     exercise, answer = in_file(student)
     source = answer.versions[0].submission.code
-    assert exercise.id == "ex05-1" and is_untouched(exercise, source)
+    assert exercise.id == "ex05-1" and exercise.is_untouched(source)
     assert "EXERCISE" not in source and "check" not in source

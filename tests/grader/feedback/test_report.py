@@ -74,7 +74,7 @@ def test_the_score_and_its_reason_come_first(exercise: Exercise) -> None:
     reason = "the weights at [0, 1]: expected 2, got 3"
     assert headline(result) == f"3 of 6 public points: {reason} (an instructor's grading adds 2 hidden points)."
     assert Feedback(result).text().startswith("3 of 6 public points: the weights")
-    page = html_of(Feedback(result), style=False)
+    page = html_of(Feedback(result))
     assert page.index("3 of 6") < page.index("<table")
 
 
@@ -89,7 +89,7 @@ def test_the_first_lost_check_is_shown_and_a_cause_says_which_checks_it_explains
     assert "expected 2, got 3" in headline(result)
     text = report.text()
     assert "FAIL  Property `0` holds.\n  input x" in text and "It explains: Property `1` holds." in text
-    assert "It explains: Property <code>1</code> holds." in html_of(report, style=False)
+    assert "It explains: Property <code>1</code> holds." in html_of(report)
     all_of_it = Feedback(result, known(entry, checks=("check0", "check1"))).text()
     assert "It explains" not in all_of_it and "reason" not in all_of_it
 
@@ -103,7 +103,7 @@ def test_several_causes_are_all_said_and_what_is_not_certain_says_perhaps(exerci
     one, two = (WrongAnswer(name, f"You did {name}.", "concept", (), "") for name in ("this", "that"))
     both = Diagnosis((Cause((one,), ("check0",), True), Cause((two, one), ("check1",), False)))
     report = Feedback(result_of(exercise, WRONG, WRONG), both)
-    for page in (report.text(), html_of(report, style=False)):
+    for page in (report.text(), html_of(report)):
         words = " ".join(re.sub(r"<[^>]+>", " ", page).split())
         assert words.index("behaves like a known mistake.") < words.index("fits several known mistakes. Perhaps")
         assert words.index("You did this.") < words.index("You did that.") < words.rindex("You did this.")
@@ -116,7 +116,7 @@ def test_code_that_does_not_run_is_said_in_one_sentence(exercise: Exercise) -> N
         "your code does not run: TimeoutError: it took longer than 10 seconds", error=True, line="line 2: x"
     )
     report = Feedback(result_of(exercise, failure))
-    for page in (report.text(), html_of(report, style=False)):
+    for page in (report.text(), html_of(report)):
         assert "Your code does not run: TimeoutError: it took longer" in page and "stopped with" not in page
     stopped = Feedback(result_of(exercise, Failure("IndexError: no", error=True))).text()
     assert "Your code stopped with IndexError: no" in stopped
@@ -136,7 +136,7 @@ def test_reasons(exercise: Exercise, failure: Failure | None, said: str) -> None
 
 def test_hidden_checks_say_what_failed_and_keep_their_numbers(exercise: Exercise) -> None:
     report = Feedback(result_of(exercise, WRONG, hidden=True))
-    for shown in (report.text(), html_of(report, style=False)):
+    for shown in (report.text(), html_of(report)):
         words = re.sub(r"<[^>]+>", "", shown)
         assert "0 of 2 points: with other sizes and numbers, this does not hold" in words
         assert "got 3" not in shown and "expected" not in shown
@@ -151,7 +151,7 @@ def test_the_counterexample_in_a_terminal_is_aligned_and_marks_what_differs(exer
 
 
 def test_the_counterexample_as_html_marks_what_differs_by_sign_and_frame(exercise: Exercise) -> None:
-    page = html_of(Feedback(result_of(exercise, WRONG)), style=False)
+    page = html_of(Feedback(result_of(exercise, WRONG)))
     assert re.findall(r"<caption>(\w+)</caption>", page) == ["expected", "got"]
     assert re.findall(r'<td class="wrong"[^>]*>([^<]*)</td>', page) == ["3 ≠"]
 
@@ -177,7 +177,7 @@ def test_the_misconception_is_named_with_its_chapter_and_link(exercise: Exercise
     report = Feedback(result_of(exercise, WRONG), known(entry), chapters={5: "https://book.example/a.html"})
     text = report.text()
     assert "known mistake." in text and "by √d_k twice." in text and "(divided by d_k; chapter 5, claim C08)" in text
-    page = html_of(report, style=False)
+    page = html_of(report)
     assert '<a href="https://book.example/a.html">chapter 5</a>' in page and "<i>√d_k</i> <em>twice</em>" in page
     assert name_of(entry) == "divided by d_k"
 

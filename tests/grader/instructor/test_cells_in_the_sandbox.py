@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
 from annotated_grader.exercise.catalogue import find
 from annotated_grader.exercise.submission import read
-from annotated_grader.instructor import remote
 from annotated_grader.instructor.remote import grade_code
 from annotated_grader.sandbox import isolation
 from annotated_grader.sandbox.process import SandboxLimits
@@ -38,25 +36,3 @@ def test_a_hung_cell_is_skipped_and_said_and_costs_no_restart() -> None:
     assert hung.startswith("cell 2 did not run to its end") and "longer than 4 seconds" in hung
     assert "longer than 4 seconds together" in others and "1 of their statements was not run" in others
     assert "cell 3" in library and "annotated.recipes cannot be imported" in library
-
-
-def test_answers_of_ours_share_a_process_but_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    try:
-        level = isolation.best_level(trust=True)
-    except isolation.NotIsolated as error:
-        pytest.skip(str(error))
-    made: list[remote.Process] = []
-
-    class Noted(remote.Process):
-        def __init__(self, *args: Any, **options: Any) -> None:
-            super().__init__(*args, **options)
-            made.append(self)
-
-    monkeypatch.setattr(remote, "Process", Noted)
-    exercise = find("ex20-1")
-    with remote.grader(level) as grade:
-        results = [grade(exercise, code, "salt") for code in (exercise.solution_code, "", "LATE = 1")]
-        assert [result.score for result in results] == [results[0].maximum, 0, 0]
-        assert results[1].gate and results[2].gate, "the solution's names are not there any more"
-        assert len(made) == 1 and made[0]._process.poll() is None
-    assert made[0]._process.poll() is not None, "it is not left behind"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from annotated_grader.instructor.layout_doubt import LayoutDoubt
+from annotated_grader.instructor.files import LayoutDoubt
 from annotated_grader.instructor.platforms import time_of
 from annotated_grader.instructor.roster import Roster
 from annotated_grader.instructor.submissions import Looking, choose, look

@@ -190,15 +190,15 @@ def test_the_code_of_an_answer_is_that_of_its_last_cells_and_what_they_use(names
 
 
 def test_layout_and_comments_do_not_make_an_attempt() -> None:
-    assert not grade_local.is_untouched(exercise(), WRONG)
+    assert not exercise().is_untouched(WRONG)
     reformatted = exercise().stub_code.replace("    raise", "\n    # here\n    raise")
-    assert grade_local.is_untouched(exercise(), reformatted)
+    assert exercise().is_untouched(reformatted)
 
 
 def test_every_stub_counts_as_untouched() -> None:
     for found in all_exercises():
-        assert grade_local.is_untouched(found, found.stub_code), found.id
-        assert not grade_local.is_untouched(found, found.solution_code), found.id
+        assert found.is_untouched(found.stub_code), found.id
+        assert not found.is_untouched(found.solution_code), found.id
 
 
 def test_a_damaged_record_is_set_aside_and_said(tmp_path: Path) -> None:

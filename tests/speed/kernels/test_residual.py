@@ -18,6 +18,7 @@ from annotated.speed.steps.loss import projected_cross_entropy
 from annotated.speed.steps.precision import Precision
 
 BF16, CPU = torch.bfloat16, torch.device("cpu")
+IN_BF16 = TrainingConfig(precision="bf16")
 CONFIG = ModelConfig(
     vocab_size=50, d_model=32, d_ff=64, num_heads=2, d_k=16, d_v=16, num_encoder_layers=2, num_decoder_layers=2,
     dropout=0.0,
@@ -113,17 +114,14 @@ def stream_types(model: Transformer, precision: Precision) -> set[torch.dtype]:
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_types_along_the_stream(norm):
     model = Transformer(CONFIG.replace(norm=norm, dropout=0.1))
-    assert stream_types(model, Precision("bf16", CPU, residual="bf16")) == {BF16}
-    assert stream_types(model, Precision("bf16", CPU)) == {torch.float32}
-    assert stream_types(model, Precision("fp32", CPU, residual="bf16")) == {torch.float32}, (
-        "without autocast nothing is mixed"
-    )
+    assert stream_types(model, Precision(IN_BF16.replace(residual_precision="bf16"), CPU)) == {BF16}
+    assert stream_types(model, Precision(IN_BF16, CPU)) == {torch.float32}
 
 
 def step(model: Transformer, layout, precision: Precision | None = None) -> tuple[torch.Tensor, torch.Tensor]:
     """Loss, and all gradients in one vector."""
     model.zero_grad(set_to_none=True)
-    with (precision or Precision("fp32", CPU)).autocast():
+    with (precision or Precision(TrainingConfig(), CPU)).autocast():
         loss, _ = layout_loss(model, BATCH, 0.1, layout)
     loss.backward()
     assert all(p.grad.dtype == p.dtype for p in model.parameters())
@@ -139,7 +137,7 @@ def test_loss_and_gradients_beside_float64(norm, layout):
     model.float()
     errors = {}
     for residual in ("fp32", "bf16"):
-        ours = step(model, layout, Precision("bf16", CPU, residual=residual))
+        ours = step(model, layout, Precision(IN_BF16.replace(residual_precision=residual), CPU))
         errors[residual] = float((ours[1] - gradient).norm() / gradient.norm())
         assert abs(ours[0] - loss) < 2e-3 * loss
     # The products alone, in 16 bits, make an error of 1 to 5 %; the stream must not dominate it.
@@ -177,7 +175,7 @@ def test_a_compiler_sees_one_graph():
     model, rows = Transformer(config), RaggedRows([3, 2])
     ids = torch.tensor([5, 6, 7, 8, 9])
     compiled = torch.compile(forward_rows, fullgraph=True, backend="aot_eager")
-    with Precision("bf16", CPU, residual="bf16").autocast():
+    with Precision(IN_BF16.replace(residual_precision="bf16"), CPU).autocast():
         expected = forward_rows(model, ids, rows, ids, rows)
         ours = compiled(model, ids, rows, ids, rows)
     assert ours.dtype == expected.dtype == BF16

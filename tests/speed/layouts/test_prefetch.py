@@ -62,9 +62,14 @@ def test_a_prepared_batch_is_still_that_batch(layout, changes):
     assert torch.equal(batch.source, BATCHES[0].source)
 
 
+def static_step(shape: StaticShape) -> StaticMicroStep:
+    training = TrainingConfig()
+    return StaticMicroStep(Transformer(CONFIG), training, Precision(training, CPU), shape, CPU)
+
+
 def test_what_is_prepared_is_not_made_again(monkeypatch):
     batches = [prepare_packed(batch) for batch in BATCHES]
-    step = StaticMicroStep(Transformer(CONFIG), TrainingConfig(), Precision("fp32", CPU), StaticShape(64, 64), CPU)
+    step = static_step(StaticShape(64, 64))
     laid = [step.prepare(batch) for batch in BATCHES]
 
     def never(*_: object, **__: object) -> None:
@@ -78,7 +83,7 @@ def test_what_is_prepared_is_not_made_again(monkeypatch):
 
 
 def test_a_batch_laid_out_before_the_room_grew_keeps_its_shape():
-    step = StaticMicroStep(Transformer(CONFIG), TrainingConfig(), Precision("fp32", CPU), StaticShape(64, 16), CPU)
+    step = static_step(StaticShape(64, 16))
     first, large = step.prepare(BATCHES[0]), step.prepare(BATCHES[2])  # 31 tokens in one sentence
     assert isinstance(first, LaidOutBatch) and first.shape == StaticShape(64, 16)
     assert step.shape == large.shape != first.shape

@@ -46,7 +46,9 @@ BATCHES = [
 def class_step(recorder=None, compile: bool = False) -> StaticMicroStep:
     torch.manual_seed(0)
     training = TrainingConfig(layout="static", row_classes=True, compile=compile)
-    return StaticMicroStep(Transformer(CONFIG), training, Precision("fp32", CPU), StaticShape(512, 256), CPU, recorder)
+    return StaticMicroStep(
+        Transformer(CONFIG), training, Precision(training, CPU), StaticShape(512, 256), CPU, recorder
+    )
 
 
 def test_classes_by_hand():

@@ -175,17 +175,17 @@ def test_who_cannot_is_told(monkeypatch):
     hidden, weight, gold = tensors(width=24)
     with pytest.raises(ValueError, match="d_model to be a multiple of 16, and it is 24"):
         projected_cross_entropy(hidden, weight, gold, 0.1, **IN_FP8)
-    gpu = torch.device("cuda", 0)
+    gpu, training = torch.device("cuda", 0), TrainingConfig(precision="bf16", vocabulary_precision="fp8")
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (8, 0))
     with pytest.raises(
         ValueError, match=r"compute capability 8.9 or more.*this one has 8.0.*vocabulary_precision 'same'"
     ):
-        Precision("bf16", gpu, "fp8")
+        Precision(training, gpu)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (8, 9))
-    assert Precision("bf16", gpu, "fp8").products is Fp8Products
+    assert Precision(training, gpu).products is Fp8Products
     monkeypatch.setattr(torch, "__version__", "2.4.1+cu121")
     with pytest.raises(ValueError, match="torch 2.5 or newer"):
-        Precision("bf16", gpu, "fp8")
+        Precision(training, gpu)
     with pytest.raises(ValueError, match="layouts 'packed' and 'static'"):
         TrainingConfig(vocabulary_precision="fp8", layout="padded")
     with pytest.raises(ValueError, match="vocabulary_precision must be one of same, fp8, not 'int8'"):

@@ -6,6 +6,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from annotated.config import TrainingConfig
 from annotated.runs import read_records
 from annotated.speed.machine.distributed import choose_device
 from annotated.speed.steps.precision import Precision
@@ -16,7 +17,7 @@ CPU = torch.device("cpu")
 def test_what_autocast_computes_in():
     x = torch.ones(2, 2)
     for name, dtype in (("fp32", torch.float32), ("bf16", torch.bfloat16)):
-        with Precision(name, CPU).autocast():
+        with Precision(TrainingConfig(precision=name), CPU).autocast():
             assert (x @ x).dtype == dtype
 
 
@@ -34,7 +35,7 @@ def test_bf16_trains_close_to_fp32_and_keeps_fp32_weights(small, layout):
 
 
 def test_fp16_skips_an_update_that_overflows_and_goes_on():
-    precision = Precision("fp16", CPU)
+    precision = Precision(TrainingConfig(precision="fp16"), CPU)
     weight = torch.nn.Parameter(torch.tensor(1.0))
     optimizer = torch.optim.SGD([weight], lr=1.0)
     assert precision.scaler is not None
@@ -47,7 +48,7 @@ def test_fp16_skips_an_update_that_overflows_and_goes_on():
         optimizer.zero_grad()
         assert weight.item() == expected
     assert precision.scaler.get_scale() == before / 2
-    copy = Precision("fp16", CPU)
+    copy = Precision(TrainingConfig(precision="fp16"), CPU)
     copy.load_state_dict(precision.state_dict())
     assert copy.scaler is not None and copy.scaler.get_scale() == before / 2
 

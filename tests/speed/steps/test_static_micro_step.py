@@ -51,7 +51,7 @@ needs_fused = pytest.mark.skipif(
 
 def static_step(model: Transformer, recorder=None) -> StaticMicroStep:
     training = TrainingConfig(layout="static")
-    return StaticMicroStep(model, training, Precision("fp32", CPU), StaticShape(64, 16), CPU, recorder)
+    return StaticMicroStep(model, training, Precision(training, CPU), StaticShape(64, 16), CPU, recorder)
 
 
 def gradients(model: Transformer) -> list[torch.Tensor]:

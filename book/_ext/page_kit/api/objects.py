@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from docutils.statemachine import StringList
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -33,14 +32,11 @@ from page_kit.authoring.source import ROOT, SHOWN, find, note_page, place_of, so
 from page_kit.chapter.page_facts import chapters_in_order, commas, link
 from page_kit.formulas.docstring_formulas import with_formulas
 from page_kit.kept import kept
+from page_kit.places import Place
 from page_kit.raw_html import raw
 
 API = "reference/api/"
 _PAPER = re.compile(r"^\s*Paper: *(.+(?:\n[ \t]*\S.*)*)", re.MULTILINE)
-
-
-class ModuleFacts(nodes.General, nodes.Element):
-    """Where the facts of a module go once every page has been read."""
 
 
 class Objects(SphinxDirective):
@@ -60,11 +56,10 @@ class Objects(SphinxDirective):
             keys = " ".join(f"{{paper}}`{key.removeprefix('section ')}`" for key in paper_of(doc))
             rows.append((f"{{py:obj}}`~{name}`", with_formulas(said or first_sentence(doc)), keys))
         columns = 3 if any(keys for *_, keys in rows) else 2
-        table = (("Read first", "What it is", "The paper"), ("---",) * 3, *rows)
-        lines = [f"| {' | '.join(row[:columns])} |" for row in table]
-        box = nodes.container(classes=["stacked-table", "api-objects"])
-        self.state.nested_parse(StringList(lines, source=self.get_source_info()[0]), self.lineno, box)
-        return [box]
+        written = (("Read first", "What it is", "The paper"), ("---",) * 3, *rows)
+        lines = [f"| {' | '.join(row[:columns])} |" for row in written]
+        table = self.parse_text_to_nodes("\n".join(lines))
+        return [nodes.container("", *table, classes=["stacked-table", "api-objects"])]
 
 
 class Module(SphinxDirective):
@@ -76,7 +71,7 @@ class Module(SphinxDirective):
         """The place; the module's source becomes a page of the book."""
         path = path_of(self.arguments[0])
         note_page(self.env, path)
-        return [ModuleFacts("", module=self.arguments[0])]
+        return [Place(fill=module_facts, module=self.arguments[0])]
 
 
 def first_sentence(doc: str) -> str:
@@ -163,15 +158,15 @@ def _shown_in(app: Sphinx, here: str, name: str, chapters: dict[str, dict[str, A
     return commas([link(app, here, page, str(chapters[page]["number"]), chapters[page]["title"]) for page in pages])
 
 
-def module_facts(app: Sphinx, here: str, module: str, everyone: dict[str, dict[str, Any]]) -> nodes.paragraph:
+def module_facts(app: Sphinx, here: str, place: Place) -> nodes.paragraph:
     """A line: the file, the parts of the paper, the chapters."""
-    path = path_of(module)
+    module, path = place["module"], path_of(place["module"])
     uri = f"{'../' * here.count('/')}{source_page(path)}.html"
     line = nodes.paragraph("", "", nodes.reference("", path.as_posix(), refuri=uri), classes=["api-facts"])
     keys = paper_of((ROOT / path).read_text(encoding="utf-8"))
     if keys:
         line += [nodes.Text(" · the paper: "), *commas([link_to(key) for key in keys])]
-    if path.name != "__init__.py" and (chapters := _shown_in(app, here, module, everyone)):
+    if path.name != "__init__.py" and (chapters := _shown_in(app, here, module, chapters_in_order(app.env))):
         line += [nodes.Text(" · shown in chapter " if len(chapters) == 1 else " · shown in chapters "), *chapters]
     if tests := tests_of(path):
         line += [nodes.Text(" · tests: "), nodes.inline("", tests.as_posix())]
@@ -179,12 +174,10 @@ def module_facts(app: Sphinx, here: str, module: str, everyone: dict[str, dict[s
 
 
 def fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Write the facts of modules, and under an object the chapters that show it."""
+    """Write under an object the chapters that show it."""
     if not docname.startswith(API):
         return
     everyone = chapters_in_order(app.env)
-    for place in list(doctree.findall(ModuleFacts)):
-        place.replace_self(module_facts(app, docname, place["module"], everyone))
     for entry in doctree.findall(addnodes.desc):
         signature, content = entry[0], entry[-1]
         if not signature.get("module"):
@@ -197,7 +190,7 @@ def fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 def setup(app: Sphinx) -> None:
     """Register the directives, and connect the rest."""
-    app.add_node(ModuleFacts)
+    app.setup_extension("page_kit.places")
     app.add_directive("objects", Objects)
     app.add_directive("module-facts", Module)
     app.connect("doctree-read", link_sources)

@@ -44,6 +44,7 @@ from page_kit.chapter.front_matter import chapter
 from page_kit.chapter.page_facts import parts_of
 from page_kit.claims.claim_boxes import Entry, domain, ledger
 from page_kit.data import DATA
+from page_kit.places import Place
 from page_kit.raw_html import raw
 
 CHAPTER = 30
@@ -59,10 +60,6 @@ class CardNode(nodes.General, nodes.Element):
 
 class CardLine(nodes.General, nodes.Element):
     """The line: the number, the question, the place for a mark."""
-
-
-class CardSee(nodes.General, nodes.Element):
-    """Where the link to the section goes once every page has been read."""
 
 
 def parse(lines: Sequence[str]) -> tuple[list[Option], str]:
@@ -129,16 +126,9 @@ class Card(Quiz):
         card = CardNode(of=entry.id, sections=";".join(p for p in entry.paper if p[0].isdigit()), part="")
         card += [self.line(entry), self.guess(entry, options)]
         card += raw('<details class="card-answer"><summary>The answer</summary>')
-        card += [*self.markdown(answer), CardSee(page=page, section=section), *self.tools(entry), raw("</details>")]
-        return [*self.files(), card]
-
-    def files(self) -> list[nodes.Node]:
-        """Style and script, once on the page."""
-        if self.env.temp_data.get("cards"):
-            return []
-        self.env.temp_data["cards"] = True
-        base = "../" * self.env.docname.count("/") + "_static/book/cards"
-        return [raw(f'<link rel="stylesheet" href="{base}.css"><script defer src="{base}.js"></script>')]
+        link = Place(fill=see, page=page, section=section)
+        card += [*self.parse_text_to_nodes(answer), link, *self.tools(entry), raw("</details>")]
+        return [card]
 
     def line(self, entry: Entry) -> CardLine:
         """What shows while the card is closed."""
@@ -198,7 +188,7 @@ def take_proofs(app: Sphinx, doctree: nodes.document) -> None:
                 '<details class="checks"><summary>', '<details class="checks" open><summary>Proof: '
             )
             fold.replace_self(raw(text))
-        where = next(i for i, child in enumerate(card.children) if isinstance(child, CardSee))
+        where = next(i for i, child in enumerate(card.children) if isinstance(child, Place))
         for cell in reversed(proof):
             card.insert(where, cell)
 
@@ -212,23 +202,22 @@ def section_title(env: Any, page: str, section: str) -> str | None:
     return None if found is None else _LAYER.sub("", found.astext())
 
 
-def fill_links(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Write the links to the sections, and each card's part of the book."""
-    for see in list(doctree.findall(CardSee)):
-        page, section = see["page"], see["section"]
-        title, card = section_title(app.env, page, section), see.parent
-        card["part"] = parts_of(app.env).get(page, "")
-        line = nodes.paragraph(classes=["card-see"])
-        if title is None:
-            if page in app.env.tocs or not page_file(page, Path(app.srcdir)).is_file():  # a preview has one page
-                _log.warning(f"card {card['of']}: {page} has no section {section}", location=docname)
-            line += nodes.Text(f"More in {page}")
-        else:
-            number = chapter(app.env, page).get("number")
-            uri = f"{app.builder.get_relative_uri(docname, page)}#{section}"
-            words = f"Chapter {number}: {title}" if number is not None else title
-            line += [nodes.Text("More in "), nodes.reference("", words, refuri=uri, internal=True)]
-        see.replace_self(line)
+def see(app: Sphinx, docname: str, place: Place) -> nodes.paragraph:
+    """The link to the section; the card learns which part of the book it is in."""
+    page, section, card = place["page"], place["section"], place.parent
+    title = section_title(app.env, page, section)
+    card["part"] = parts_of(app.env).get(page, "")
+    line = nodes.paragraph(classes=["card-see"])
+    if title is None:
+        if page in app.env.tocs or not page_file(page, Path(app.srcdir)).is_file():  # a preview has one page
+            _log.warning(f"card {card['of']}: {page} has no section {section}", location=docname)
+        line += nodes.Text(f"More in {page}")
+    else:
+        number = chapter(app.env, page).get("number")
+        uri = f"{app.builder.get_relative_uri(docname, page)}#{section}"
+        words = f"Chapter {number}: {title}" if number is not None else title
+        line += [nodes.Text("More in "), nodes.reference("", words, refuri=uri, internal=True)]
+    return line
 
 
 def _visit_card(self: Any, node: CardNode) -> None:
@@ -253,7 +242,6 @@ def setup(app: Sphinx) -> None:
     other = {name: (_pass, _pass) for name in ("latex", "text", "man", "texinfo")}
     app.add_node(CardNode, html=card, **other)
     app.add_node(CardLine, html=line, **other)
-    app.add_node(CardSee)
+    app.setup_extension("page_kit.places")
     app.add_directive("question-card", Card)
     app.connect("doctree-read", take_proofs, priority=900)  # when checks are folded
-    app.connect("doctree-resolved", fill_links)

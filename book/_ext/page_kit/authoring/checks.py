@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -64,7 +63,6 @@ def fold_checks(app: Sphinx, doctree: nodes.document) -> None:
         cell += raw("</details>")
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: Sphinx) -> None:
     """Connect the above."""
     app.connect("doctree-read", fold_checks)
-    return {"parallel_read_safe": True}

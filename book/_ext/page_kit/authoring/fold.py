@@ -30,8 +30,7 @@ class Fold(SphinxDirective):
         """The line and what it hides, or an error if that is nothing."""
         if not any(line.strip() for line in self.content):
             return [self.state.document.reporter.error("a fold needs something to hide", line=self.lineno)]
-        body = nodes.container(classes=["fold-body"])
-        self.state.nested_parse(self.content, self.content_offset, body)
+        body = nodes.container("", *self.parse_content_to_nodes(), classes=["fold-body"])
         opening = f'<details class="fold"><summary>{html.escape(self.arguments[0].strip())}</summary>'
         return [raw(opening), body, raw("</details>")]
 

@@ -101,7 +101,7 @@ class Graded(ExerciseDirective, Quiz):
             return []
         text = _ENTRY.sub(_in_words, exercise.catches.rstrip("."))
         opening = '<details class="graded-tested"><summary>Mistakes that are looked for</summary>'
-        return [raw(opening), *self.markdown(f"{text[0].upper()}{text[1:]}."), raw("</details>")]
+        return [raw(opening), *self.parse_text_to_nodes(f"{text[0].upper()}{text[1:]}."), raw("</details>")]
 
     def links(self, exercise: Exercise) -> nodes.paragraph:
         """The way to the notebook, by a download or by a command."""
@@ -129,7 +129,7 @@ class Graded(ExerciseDirective, Quiz):
         found: list[nodes.Node] = [raw('<div class="graded-hints">')]
         for number, text in enumerate(exercise.hints, 1):
             found.append(raw(f"<details><summary>Hint {number} of {len(exercise.hints)}</summary>"))
-            found += self.markdown(text)
+            found += self.parse_text_to_nodes(text)
         return [*found, raw("</details>" * len(exercise.hints) + "</div>")]
 
     def solution(self, exercise: Exercise) -> list[nodes.Node]:
@@ -139,10 +139,10 @@ class Graded(ExerciseDirective, Quiz):
         opening = '<details class="graded-solution"><summary>Solution</summary>'
         return [
             raw(opening),
-            *self.markdown(_WARNING),
+            *self.parse_text_to_nodes(_WARNING),
             raw("<details><summary>Show the solution all the same</summary>"),
             listing,
-            *self.markdown(exercise.afterwards),
+            *self.parse_text_to_nodes(exercise.afterwards),
             raw("</details></details>"),
             nodes.paragraph("", "The solution is in the page of this chapter.", classes=["graded-on-paper"]),
         ]

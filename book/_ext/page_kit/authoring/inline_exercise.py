@@ -33,7 +33,6 @@ from typing import Any
 import torch
 from docutils import nodes
 from docutils.parsers.rst import directives
-from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -199,22 +198,18 @@ class Try(SphinxDirective):
         form["asked"] = made.asked
         box = nodes.container(classes=["try"])
         title = nodes.paragraph("", "Try it: ", classes=["prediction-title"])
-        title += self.markdown(self.arguments[0])[0].children
+        title += self.parse_text_to_nodes(self.arguments[0])[0].children
         more = nodes.container(classes=["try-more"])
         more += [
-            *self.folded("try-hint", HINT, self.markdown(made.hint)),
-            *self.folded("try-solution", SOLUTION, [_bold(made.shown(made.answer)), *self.markdown(made.solution)]),
+            *self.folded("try-hint", HINT, self.parse_text_to_nodes(made.hint)),
+            *self.folded(
+                "try-solution", SOLUTION, [_bold(made.shown(made.answer)), *self.parse_text_to_nodes(made.solution)]
+            ),
             *self.folded("try-misses", MISSES, [node for miss in made.misses for node in self.miss(made, miss)]),
         ]
         field = raw(f'<div class="try-field" data-try="{_json(form)}"></div>')
-        box += [title, *self.markdown(made.question), field, more]
+        box += [title, *self.parse_text_to_nodes(made.question), field, more]
         return [box]
-
-    def markdown(self, text: str) -> list[nodes.Node]:
-        """What a text of the exercise says in Markdown."""
-        holder = nodes.container()
-        self.state.nested_parse(StringList(text.splitlines(), source=self.get_source_info()[0]), self.lineno, holder)
-        return holder.children
 
     def folded(self, kind: str, summary: str, content: list[nodes.Node]) -> list[nodes.Node]:
         """A part that unfolds."""
@@ -223,7 +218,7 @@ class Try(SphinxDirective):
     def miss(self, made: Exercise, miss: Miss) -> list[nodes.Node]:
         """A wrong answer and the sentence that goes with it."""
         value = f'<div class="try-miss" data-value="{_json(miss.value)}"><p>{escape(made.shown(miss.value))}</p><div>'
-        return [raw(value), *self.markdown(miss.text), raw("</div></div>")]
+        return [raw(value), *self.parse_text_to_nodes(miss.text), raw("</div></div>")]
 
 
 def _bold(text: str) -> nodes.paragraph:

@@ -1,9 +1,9 @@
 """The directive `live`: a panel in which the classroom model works in the page.
 
 `:::{live} NAME` places the panel NAME of the `live.js` in the page's folder, with the looks of `live.css` beside it, if
-there is one; `:folder:` names another page's folder. The body is for readers without scripts. `:sentence:` is the
-English sentence that the panel starts with; `:wide:` gives it the margin too. If the page's folder has a module `frame`
-with a function of that name, its HTML is the panel's first picture, which stands there until the script takes over.
+there is one. The body is for readers without scripts. `:sentence:` is the English sentence that the panel starts with;
+`:wide:` gives it the margin too. If the page's folder has a module `frame` with a function of that name, its HTML is
+the panel's first picture, which stands there until the script takes over.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class Live(SphinxDirective):
 
     has_content = True
     required_arguments = 1
-    option_spec = {"sentence": directives.unchanged_required, "wide": directives.flag, "folder": directives.unchanged}
+    option_spec = {"sentence": directives.unchanged_required, "wide": directives.flag}
 
     def run(self) -> list[nodes.Node]:
         """A box with the fallback in it, which the page's script fills."""
-        name, page = self.arguments[0], self.options.get("folder", self.env.docname.rsplit("/", 1)[-1])
+        name, page = self.arguments[0], self.env.docname.rpartition("/")[2]
         file = live_files().get(page)
         if file is None or not re.search(rf"\b{re.escape(name)}\b", file.read_text(encoding="utf-8")):
             message = f"there is no live panel {name!r}: live.js of the page {page} should mount it"
@@ -70,15 +70,13 @@ class Live(SphinxDirective):
         if not self.content:
             message = f"the live panel {name!r} needs a body: what readers without scripts get"
             return [self.state.document.reporter.error(message, line=self.lineno)]
-        body = nodes.container()
-        self.state.nested_parse(self.content, self.content_offset, body)
         sentence = self.options.get("sentence")
         start = f' data-sentence="{escape(sentence)}"' if sentence else ""
         frame = first_frame(page, name, sentence)
         wide = " wide" if frame or "wide" in self.options else ""
         head = f'<div class="live{wide}" data-panel="{escape(name)}"{start}>{frame}<div class="live-fallback">'
         opened, closed = (raw(text) for text in (head, "</div></div>"))
-        return [*self._files(page), opened, *body.children, closed]
+        return [*self._files(page), opened, *self.parse_content_to_nodes(), closed]
 
     def _files(self, page: str) -> list[nodes.Node]:
         """Script and looks, once on each page."""

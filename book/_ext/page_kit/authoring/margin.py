@@ -45,9 +45,7 @@ class Margin(SphinxDirective):
             return [self.state.document.reporter.error(message, line=self.lineno)]
         if not any(line.strip() for line in self.content):
             return [self.state.document.reporter.error("a margin note needs a text", line=self.lineno)]
-        body = nodes.container()
-        self.state.nested_parse(self.content, self.content_offset, body)
-        return note(kind, body.children)
+        return note(kind, self.parse_content_to_nodes())
 
 
 def note(kind: str, body: list[nodes.Node]) -> list[nodes.Node]:

@@ -18,7 +18,6 @@ import re
 from collections.abc import Sequence
 
 from docutils import nodes
-from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -65,19 +64,17 @@ class Prediction(SphinxDirective):
             lines, answer = options(list(self.content))
         except ValueError as error:
             return [self._error(str(error))]
-        body = nodes.container()
-        plain = StringList(lines, items=self.content.items)
-        self.state.nested_parse(plain, self.content_offset, body)
-        where = next((i for i, child in enumerate(body.children) if isinstance(child, nodes.bullet_list)), None)
+        body = self.parse_text_to_nodes("\n".join(lines))
+        where = next((i for i, child in enumerate(body) if isinstance(child, nodes.bullet_list)), None)
         if where is None or len(body[where]) != sum(bool(_OPTION.match(line)) for line in self.content):
             return [self._error("the options of a prediction are one list, each marked `- [ ]` or `- [x]`")]
         if where + 1 == len(body):
             return [self._error("a prediction needs an explanation after its options")]
         box = nodes.container(classes=["prediction"])
         box += nodes.paragraph("", "Commit to a prediction", classes=["prediction-title"])
-        box += body.children[: where + 1]
+        box += body[: where + 1]
         box += raw(f'<details data-answer="{answer}"><summary>What happens</summary>')
-        box += body.children[where + 1 :]
+        box += body[where + 1 :]
         box += raw("</details>")
         return [box]
 

@@ -34,7 +34,6 @@ from typing import Any
 import yaml
 from docutils import nodes
 from docutils.parsers.rst import directives, roles
-from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -146,7 +145,7 @@ class Quiz(SphinxDirective):
     """The questions as fieldsets of radio buttons."""
 
     required_arguments = 1
-    option_spec: dict[str, Any] = {"name": directives.unchanged, "aside": directives.flag, "compact": directives.flag}
+    option_spec: dict[str, Any] = {"aside": directives.flag, "compact": directives.flag}
 
     def run(self) -> list[nodes.Node]:
         """The quiz, or an error that names the fault in its file."""
@@ -166,16 +165,9 @@ class Quiz(SphinxDirective):
         box += raw("</div>")
         return [box]
 
-    def markdown(self, text: str) -> list[nodes.Node]:
-        """What the texts of the file say in Markdown."""
-        lines = StringList(text.splitlines(), source=self.get_source_info()[0])
-        holder = nodes.container()
-        self.state.nested_parse(lines, self.lineno, holder)
-        return holder.children
-
     def question(self, name: str, number: int, question: Question) -> list[nodes.Node]:
         """A fieldset: its legend is the first paragraph of the question, which is followed by the rest."""
-        first, *rest = self.markdown(question.text)
+        first, *rest = self.parse_text_to_nodes(question.text)
         found: list[nodes.Node] = [raw(f'<fieldset data-answer="{question.answer}"><legend>')]
         found += [nodes.inline("", "", nodes.Text(f"{number}. "), *first.children), raw("</legend>"), *rest]
         for i, option in enumerate(question.options, 1):
@@ -195,7 +187,7 @@ class Quiz(SphinxDirective):
 
     def inline(self, text: str) -> list[nodes.Node]:
         """The content of a text that is one paragraph."""
-        found = self.markdown(text)
+        found = self.parse_text_to_nodes(text)
         if len(found) != 1 or not isinstance(found[0], nodes.paragraph):
             return [self.state.document.reporter.error(f"quiz: not one paragraph: {text!r}", line=self.lineno)]
         return found[0].children
@@ -216,7 +208,7 @@ class Quiz(SphinxDirective):
                 *self.inline(option.misconception.rstrip(".")),
                 nodes.Text("."),
             ]
-        return [verdict, *self.markdown(option.feedback)]
+        return [verdict, *self.parse_text_to_nodes(option.feedback)]
 
 
 def setup(app: Sphinx) -> None:

@@ -236,7 +236,7 @@ class EquationCode(_CodeDirective):
             box += nodes.math_block(
                 "", known[number].tex, nowrap=False, number=None, label=None, docname=self.env.docname
             )
-        self.state.nested_parse(self.content, self.content_offset, box)
+        box += self.parse_content_to_nodes()
         if not box.children:
             raise LookupError("a formula is missing: write it in the body, or :equation: with the paper's number")
 

@@ -105,7 +105,6 @@ class ThumbRole(SphinxRole):
         return [raw(thumb(self.text))], []
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register the role."""
     app.add_role("thumb", ThumbRole())
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import cache
 
 from docutils import nodes
-from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
@@ -78,9 +77,7 @@ def entries() -> dict[str, Entry]:
 class _Parsed(SphinxDirective):
     def parsed(self, text: str) -> list[nodes.Node]:
         """The nodes of a text of the data file, in one paragraph."""
-        holder = nodes.container()
-        self.state.nested_parse(StringList([text], source="versions.yaml"), self.content_offset, holder)
-        return [child for paragraph in holder.children for child in paragraph.children]
+        return [child for paragraph in self.parse_text_to_nodes(text) for child in paragraph.children]
 
 
 class Versions(_Parsed):

@@ -11,7 +11,6 @@ from sphinx.util import logging
 
 from page_kit.authoring.paper import resolve
 from page_kit.chapter.front_matter import chapter
-from page_kit.chapter.mark import MARK
 from page_kit.chapter.page_facts import (
     Facts,
     all_facts,
@@ -23,6 +22,7 @@ from page_kit.chapter.page_facts import (
     plain_title,
 )
 from page_kit.chapter.reading_mode import SWITCH
+from page_kit.chapter.sidebar import MARK
 from page_kit.raw_html import raw
 
 _log = logging.getLogger(__name__)

@@ -41,6 +41,7 @@ from annotated_book.viz.javascript import esm
 from page_kit.authoring.source import SOURCES
 from page_kit.chapter.front_matter import chapter
 from page_kit.kept import kept
+from page_kit.places import Place
 from page_kit.raw_html import raw
 
 SENTENCE = ("The grandmother opened the green school bag.", "Die Großmutter hat die grüne Schultasche aufgemacht.")
@@ -102,18 +103,18 @@ def in_margin(app: Sphinx, docname: str, lit: list[str]) -> str:
     english, german = (html.escape(text) for text in SENTENCE)
     return (
         f'<figure class="machine-margin" aria-label="This chapter in figure 1"><details class="machine-fold">'
-        f"<summary>This chapter in figure 1: {words}</summary>{_drawn(app, docname, lit)}"
+        f"<summary>This chapter in figure 1: {words}</summary>{drawn(app, docname, lit)}"
         f'<div class="machine-sentence"><p class="english" lang="en">{english}</p>'
         f'<p class="german" lang="de">{german}</p></div></details></figure>{_script(docname)}'
     )
 
 
-def beside_words(app: Sphinx, docname: str, lit: list[str]) -> str:
-    """The figure of the front page, as HTML: open at every width, with the parts that the panel's switches act on."""
+def beside_words(app: Sphinx, docname: str, place: Place) -> nodes.raw:
+    """The figure of the front page: open at every width, with the parts that the panel's switches act on."""
     switches = html.escape(json.dumps(list(SWITCHED.values())), quote=True)
-    return (
+    return raw(
         f'<figure class="machine-margin machine-beside" aria-label="The Transformer: figure 1 of the paper" '
-        f'data-switches="{switches}">{_drawn(app, docname, lit)}</figure>{_script(docname)}'
+        f'data-switches="{switches}">{drawn(app, docname, place["lit"])}</figure>{_script(docname)}'
     )
 
 
@@ -121,7 +122,7 @@ def _script(docname: str) -> str:
     return f'<script defer src="{"../" * docname.count("/")}_static/live/small.js"></script>'
 
 
-def _drawn(app: Sphinx, docname: str, lit: list[str]) -> str:
+def drawn(app: Sphinx, docname: str, lit: list[str]) -> str:
     """The drawing, whose boxes lead to their pages."""
 
     def link(box: Box) -> tuple[str, str]:
@@ -134,10 +135,7 @@ def _drawn(app: Sphinx, docname: str, lit: list[str]) -> str:
 
 
 def place_machine(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Put the figure under the title of a chapter, or where the page asks for it."""
-    for asked in list(doctree.findall(BesideWords)):
-        found = [raw(beside_words(app, docname, asked["lit"]))] if app.builder.format == "html" else []
-        asked.parent.replace(asked, found)
+    """Put the figure under the title of a chapter."""
     lit = chapter(app.env, docname).get("figure")
     section = next(iter(doctree.findall(nodes.section)), None)
     if lit is None or section is None or app.builder.format != "html":
@@ -161,10 +159,6 @@ class FigureOne(SphinxDirective):
         return [raw(drawn._repr_html_())]
 
 
-class BesideWords(nodes.General, nodes.Element):
-    """Where the small figure is to be, with the names of its lit parts; the pages that it links to are known later."""
-
-
 class FigureOneBeside(SphinxDirective):
     """The small drawing beside the words of the front page."""
 
@@ -172,17 +166,16 @@ class FigureOneBeside(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """A place for the drawing."""
-        return [BesideWords(lit=self.options.get("lit", "").split())]
+        return [Place(fill=beside_words, lit=self.options.get("lit", "").split())]
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: Sphinx) -> None:
     """Register the directive and connect the rest; the figure goes above the facts, which are placed earlier."""
     app.add_directive("figure-one", FigureOne)
     app.add_directive("figure-one-beside", FigureOneBeside)
-    app.add_node(BesideWords)
+    app.setup_extension("page_kit.places")
     app.connect("config-inited", write_files)
     app.connect("doctree-resolved", place_machine, priority=600)
     app.connect("env-updated", note_code)
     app.connect("build-finished", write_about)
     app.add_css_file("live/small.css")
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -208,7 +208,7 @@ class Path(SphinxDirective):
         box = nodes.container(classes=["way"])
         opened = " open" if "open" in self.options else ""
         box += raw(f'<details class="path" name="path"{opened}><summary>{html.escape(self.arguments[0])}</summary>')
-        self.state.nested_parse(self.content, self.content_offset, box)
+        box += self.parse_content_to_nodes()
         box += raw("</details>")
         return [box]
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 from html import escape
-from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -119,9 +118,8 @@ def keep_addresses(app: Sphinx, doctree: nodes.document) -> None:
         section["ids"] += [name.removesuffix("-prove") for name in section["ids"] if name.endswith("-prove")]
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: Sphinx) -> None:
     """Connect the above."""
     app.connect("doctree-read", keep_addresses)
     app.connect("doctree-resolved", prepare)
     app.add_js_file("book/reading_mode.js", defer="defer", priority=450)
-    return {"parallel_read_safe": True}

@@ -8,8 +8,8 @@ from typing import Any
 
 from annotated_grader.doctor.mutants import MUTANTS
 from annotated_grader.exercise.catalogue import all_exercises
-from page_kit.claims import claim_boxes, effects
-from page_kit.claims.effects import Effect
+from page_kit.claims import claim_boxes
+from page_kit.claims.effects import Effect, effects_of
 from page_kit.claims.sentences import ARITHMETIC, section_of, sections, sentences, verdict_of
 from page_kit.reference.exercise_index import claims_of
 
@@ -49,18 +49,17 @@ def all_claims(env: Any) -> list[Claim]:
 
 
 def _of_paper(env: Any) -> list[Claim]:
-    recorded = effects.domain(env)
     found = []
     for one in sentences().values():
         page, _, anchor = one.proof.partition("#")
-        lists = (tuple(recorded.of(one.id)), one.exercises, one.mutants, one.claims, one.by, one.tested)
+        lists = (tuple(effects_of(env, one.id)), one.exercises, one.mutants, one.claims, one.by, one.tested)
         said = (one.id, SENTENCE, one.section, one.says, one.verdict, one.answer, one.why)
         found.append(Claim(*said, page, anchor, *lists))
     return found
 
 
 def _of_readers(env: Any) -> list[Claim]:
-    recorded, boxes = effects.domain(env), claim_boxes.domain(env)
+    boxes = claim_boxes.domain(env)
     exercises: dict[str, list[str]] = {}
     for exercise in all_exercises():
         for id in claims_of(exercise):
@@ -71,7 +70,7 @@ def _of_readers(env: Any) -> list[Claim]:
         answer = {"false": "refuted", "misleading": "half true"}.get(entry.verdict, entry.verdict)
         mutants = tuple(mutant.id for mutant in MUTANTS if mutant.claim == id)
         related = tuple(one.id for one in sentences().values() if id in one.claims)
-        lists = (tuple(recorded.of(id)), tuple(sorted(exercises.get(id, ()))), mutants, related)
+        lists = (tuple(effects_of(env, id)), tuple(sorted(exercises.get(id, ()))), mutants, related)
         said = (id, BELIEF, section_of(entry), entry.statement, verdict_of(entry), answer, entry.truth)
         found.append(Claim(*said, page, entry.anchor, *lists))
     return found

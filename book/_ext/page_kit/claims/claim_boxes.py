@@ -17,7 +17,6 @@ from functools import cache, partial
 from typing import Any
 
 from docutils import nodes
-from docutils.statemachine import StringList
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.domains import Domain
@@ -134,20 +133,13 @@ class LedgerBox(SphinxDirective):
             head[-1] += nodes.Text(": ")
             head[-1] += nodes.inline("", verdict, classes=["ledger-verdict"])
         if kind == "claim":
-            head += nodes.inline("", "", self._row(entry), classes=["ledger-row"])
+            head += nodes.inline("", "", row_reference(entry.id, self.env.docname), classes=["ledger-row"])
             domain(self.env).note_reference(self.env.docname)
-        statement = nodes.container(classes=["ledger-statement"])
-        source = StringList([entry.statement], source=f"{kind}s.yaml")
-        self.state.nested_parse(source, self.content_offset, statement)
-        body = nodes.container(classes=["ledger-body"])
-        self.state.nested_parse(self.content, self.content_offset, body)
+        statement = nodes.container("", *self.parse_text_to_nodes(entry.statement), classes=["ledger-statement"])
+        body = nodes.container("", *self.parse_content_to_nodes(), classes=["ledger-body"])
         tone = "false" if entry.verdict == "false" else "open" if entry.verdict else "question"
         classes = ["ledger", kind, f"ledger-{tone}"]
         return [nodes.container("", head, statement, body, classes=classes, ids=[entry.anchor])]
-
-    def _row(self, entry: Entry) -> pending_xref:
-        """A link to the claim's row in the list of all claims."""
-        return row_reference(entry.id, self.env.docname)
 
     def _error(self, text: str) -> nodes.system_message:
         return self.state.document.reporter.error(text, line=self.lineno)

@@ -4,8 +4,8 @@
     :::
 
 lists them by section; `chart` draws the verdicts and the share under test of each section; `counts` says how many there
-are. The page is filled in when all others are read, and written at every build; `claims.json` beside it has the same as
-data, with its schema. A claim whose proof is gone is a warning, and a warning stops `make book`.
+are. The page is filled in when all others are read, and read again at every build; `claims.json` beside it has the same
+as data, with its schema. A claim whose proof is gone is a warning, and a warning stops `make book`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from typing import Any
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
-from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
@@ -30,23 +29,19 @@ from annotated_book.pages import page_of
 from annotated_grader.exercise.catalogue import all_exercises
 from annotated_grader.exercise.markdown import without_marks as plain
 from page_kit.chapter.page_facts import chapters_in_order, commas, plain_title
-from page_kit.claims import effects
 from page_kit.claims.claim import BELIEF, PAGE, Claim, address, all_claims, as_data, counts, group_anchor
 from page_kit.claims.claim_boxes import with_formulas
 from page_kit.claims.claims_chart import chart
+from page_kit.claims.effects import ANCHORS, EFFECTS
 from page_kit.claims.sentences import FILE, faults, sections, sentences
 from page_kit.data import DATA
-from page_kit.kept import keep, kept
+from page_kit.kept import kept
+from page_kit.places import Place
 from page_kit.raw_html import raw
 
-PAGES = "claims_pages"
 SCHEMA = DATA / "claims.schema.json"
 DOCTOR = "reference/doctor"
 _log = logging.getLogger(__name__)
-
-
-class claims_place(nodes.General, nodes.Element):  # noqa: N801  (docutils names nodes so)
-    """A place to be filled in when all pages are read."""
 
 
 class Claims(SphinxDirective):
@@ -58,26 +53,26 @@ class Claims(SphinxDirective):
         """The place."""
         part = directives.choice(self.arguments[0], ("list", "chart", "counts"))
         self.env.note_dependency(str(FILE))
-        kept(self.env, PAGES)[self.env.docname] = True
-        return [claims_place(part=part)]
+        self.env.note_reread()  # it tells of other pages
+        return [Place(fill=fill, part=part)]
 
 
-class FillClaims(SphinxPostTransform):
-    """Put the claims into their places, before references are resolved."""
+def fill(app: Sphinx, docname: str, place: Place) -> list[nodes.Node]:
+    """The claims, or what is said of all of them."""
+    found = all_claims(app.env)
+    if place["part"] == "counts":
+        return [nodes.paragraph(text=counts(found))]
+    if place["part"] == "chart":
+        return [raw(chart(found))]
+    rows = Rows(app, docname)
+    return [jumps(found), *(node for section in sections() for node in rows.group(section, found))]
 
-    default_priority = 5
 
-    def run(self, **_: Any) -> None:
-        """Replace each place."""
-        for place in list(self.document.findall(claims_place)):
-            found = all_claims(self.env)
-            if place["part"] == "counts":
-                new: list[nodes.Node] = [nodes.paragraph(text=counts(found))]
-            elif place["part"] == "chart":
-                new = [raw(chart(found))]
-            else:
-                new = [jumps(found), *(node for section in sections() for node in self.group(section, found))]
-            place.replace_self(new)
+class Rows:
+    """Writes the list of claims for the page that it stands on."""
+
+    def __init__(self, app: Sphinx, docname: str) -> None:
+        self.app, self.env, self.docname = app, app.env, docname
 
     def group(self, section: str, found: list[Claim]) -> Iterator[nodes.Node]:
         """A section of the paper with its claims; nothing if it has none."""
@@ -151,7 +146,7 @@ class FillClaims(SphinxPostTransform):
         """A link, or plain text while there is no such page."""
         if page not in self.env.found_docs:
             return nodes.Text(text)
-        return make_refnode(self.app.builder, self.env.docname, page, anchor, nodes.Text(text))
+        return make_refnode(self.app.builder, self.docname, page, anchor, nodes.Text(text))
 
     def exercise(self, label: str) -> nodes.Node:
         """A link to an exercise's box, by its number."""
@@ -220,26 +215,20 @@ def cited(claim: Claim) -> str:
     )
 
 
-def write_again(app: Sphinx, env: Any) -> Iterator[str]:
-    """The page is written at every build: it shows what other pages hold."""
-    yield from kept(env, PAGES).keys() & set(env.all_docs)
-
-
 def complain(app: Sphinx, env: Any) -> None:
     """Warn of each claim whose proof is gone; only where the page is built that shows them."""
-    if not kept(env, PAGES).keys() & set(env.all_docs):
+    if PAGE not in env.found_docs:
         return
-    found = effects.domain(env)
-    recorded = {page: {id for one in listed for id in one.claims} for page, listed in found.effects.items()}
+    recorded = {page: {id for one in listed for id in one.claims} for page, listed in kept(env, EFFECTS).items()}
     source = Path(app.srcdir)
     known = {page_of(path, source) for path in source.rglob("*.md")}
-    for fault in faults(found.anchors, recorded, known, whole=len(env.found_docs) > 1):
+    for fault in faults(kept(env, ANCHORS), recorded, known, whole=len(env.found_docs) > 1):
         _log.warning(fault, location=PAGE, type="claims")
 
 
 def write_json(app: Sphinx, error: Exception | None) -> None:
     """The same as data beside the page, and its schema."""
-    if error is not None or app.builder.format != "html" or not kept(app.env, PAGES):
+    if error is not None or app.builder.format != "html" or PAGE not in app.env.found_docs:
         return
     target = Path(app.outdir, f"{PAGE}.json")
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -250,10 +239,7 @@ def write_json(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Register the directive and connect the rest."""
     sentences.cache_clear()
-    app.add_node(claims_place)
+    app.setup_extension("page_kit.places")
     app.add_directive("claims", Claims)
-    app.add_post_transform(FillClaims)
-    app.connect("env-updated", write_again)
-    keep(app, PAGES)
     app.connect("env-check-consistency", complain)
     app.connect("build-finished", write_json)

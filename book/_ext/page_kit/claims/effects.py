@@ -16,11 +16,13 @@ from typing import Any
 from docutils import nodes
 from myst_nb.sphinx_ext import NbMetadataCollector
 from sphinx.application import Sphinx
-from sphinx.domains import Domain
 
+from page_kit.kept import keep, kept
 from page_kit.raw_html import raw
 
 FUNCTION = "effect_size"
+EFFECTS, ANCHORS = "claim_effects", "page_anchors"
+"""What the environment keeps of each page: the effects that its cells recorded, and its anchors."""
 
 
 @dataclass(frozen=True)
@@ -89,47 +91,10 @@ def calls(code: str) -> Iterator[str]:
                 yield first.value
 
 
-class EffectsDomain(Domain):
-    """The effects and the anchors of each page."""
-
-    name = "effects"
-    label = "Effect sizes"
-    initial_data: dict[str, Any] = {"effects": {}, "anchors": {}}
-    data_version = 1
-
-    @property
-    def effects(self) -> dict[str, list[Effect]]:
-        """The effects that each page recorded."""
-        return self.data["effects"]  # type: ignore[no-any-return]
-
-    @property
-    def anchors(self) -> dict[str, set[str]]:
-        """The anchors of each page."""
-        return self.data["anchors"]  # type: ignore[no-any-return]
-
-    def of(self, claim: str) -> list[Effect]:
-        """The effects of one claim, in the order of the pages' names."""
-        return [one for page in sorted(self.effects) for one in self.effects[page] if claim in one.claims]
-
-    def resolve_any_xref(self, *_: Any) -> list[Any]:
-        """Nothing: no text refers to an effect."""
-        return []
-
-    def clear_doc(self, docname: str) -> None:
-        """Forget a page."""
-        self.effects.pop(docname, None)
-        self.anchors.pop(docname, None)
-
-    def merge_domaindata(self, docnames: Any, otherdata: dict[str, Any]) -> None:
-        """Take over what another process has read."""
-        for kind in ("effects", "anchors"):
-            self.data[kind].update({name: found for name, found in otherdata[kind].items() if name in docnames})
-
-
-def domain(env: Any) -> EffectsDomain:
-    """The domain of an environment."""
-    found: EffectsDomain = env.get_domain("effects")
-    return found
+def effects_of(env: Any, claim: str) -> list[Effect]:
+    """The effects of one claim, in the order of the pages' names."""
+    known = kept(env, EFFECTS)
+    return [one for page in sorted(known) for one in known[page] if claim in one.claims]
 
 
 def glued(app: Sphinx, docname: str) -> list[dict[str, Any]]:
@@ -161,16 +126,16 @@ def mark_cells(doctree: nodes.document) -> dict[str, str]:
 def collect(app: Sphinx, doctree: nodes.document) -> None:
     """Keep the effects of a page that was read, and its anchors."""
     docname, places = app.env.docname, mark_cells(doctree)
-    domain(app.env).effects[docname] = [
+    kept(app.env, EFFECTS)[docname] = [
         Effect(tuple(one["claims"]), one["value"], one["unit"], one["what"], docname, places[" ".join(one["claims"])])
         for one in glued(app, docname)
         if " ".join(one["claims"]) in places
     ]
     named = (id for node in doctree.findall(nodes.Element) for id in node.get("ids", ()))
-    domain(app.env).anchors[docname] = {*named, *places.values()}
+    kept(app.env, ANCHORS)[docname] = {*named, *places.values()}
 
 
 def setup(app: Sphinx) -> None:
-    """Register the domain."""
-    app.add_domain(EffectsDomain)
+    """Connect it."""
     app.connect("doctree-read", collect, priority=800)  # after checks are folded and boxes are made
+    keep(app, EFFECTS, ANCHORS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -34,7 +33,6 @@ def _is_within(node: nodes.Node, kinds: tuple[type, ...]) -> bool:
     return False
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: Sphinx) -> None:
     """Register it."""
     app.connect("doctree-resolved", change)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

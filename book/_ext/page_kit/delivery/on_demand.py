@@ -1,4 +1,4 @@
-"""Scripts and style sheets of the reference pages, on the pages that use them and on no other."""
+"""Scripts and style sheets of a few pages, on the pages that use them and on no other."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ FILES = {
     "book/timeline.js": r'class="component-timeline',
     "book/timeline.css": r'class="component-timeline',
     "book/copy.js": r'class="copy"|formula-sheet',
-    "book/sorting.js": r'class="map-table|class="misconceptions',
-    "book/sorting.css": r'class="map-table|class="misconceptions',
+    "book/sorting.js": r'class="[^"]*\bsortable\b',
+    "book/sorting.css": r'class="[^"]*\bsortable\b',
+    "book/cards.js": r'class="question-card"',
+    "book/cards.css": r'class="question-card"',
     "book/back_matter.css": r'class="copy"|formula-sheet|class="entry"|class="formula-numbers|\bbeliefs\b',
 }
 """Each file, and what a page that uses it has in its body, or in its name, which is the first line."""

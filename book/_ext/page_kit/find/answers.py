@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import annotated
-from page_kit.chapter.front_matter import chapter
+from page_kit.chapter.page_facts import chapters_in_order
 from page_kit.claims.claim_boxes import KINDS, domain, ledger
-from page_kit.reference.coverage import build, numbered_chapters
+from page_kit.reference.coverage import build
 from page_kit.reference.paper_map import anchor_of
 from page_kit.terms.term_counts import GLOSSARY
+from page_kit.terms.term_places import entries_of
 
 NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?!\w)")
 """A number as one word: 28.4, 37,000 and 3.2.1. `passages.js` reads numbers alike."""
-_BLOCK = re.compile(r"^:::\{glossary\}\n(.*?)^:::", re.MULTILINE | re.DOTALL)
 _CHAPTER = re.compile(r"\[Chapter \d+\]\(\.\./((?:\w+/)*?(\w+))(?:/\2)?\.md\)")
 Found = dict[str, list[tuple[str, str, list[str]]]]
 """The places of each page, as `searching.places` gives them."""
@@ -72,19 +72,14 @@ def numbers(found: Found, about: dict[str, list[str]] | None = None) -> dict[str
 def explained(env: Any, glossary: str) -> dict[str, list[str]]:
     """The sentences that each page explains: entries of the glossary that name it, and those of the ledger."""
     said: dict[str, list[str]] = {}
-    for entry in entries_of(glossary):
-        if named := _CHAPTER.search(" ".join(entry.split())):
-            said.setdefault(named[1], []).append(_CHAPTER.sub("", " ".join(entry.split())))
+    for _, entry in entries_of(glossary):
+        if named := _CHAPTER.search(entry):
+            said.setdefault(named[1], []).append(_CHAPTER.sub("", entry))
     for kind in KINDS:
         for key, one in ledger(kind).items():
             for page in domain(env).pages(kind, key)[:1]:
                 said.setdefault(page, []).append(f"{one.statement} {one.truth}")
     return said
-
-
-def entries_of(glossary: str) -> list[str]:
-    """The entries of the glossary's source: their names, each in a line, and their definitions."""
-    return [entry for block in _BLOCK.findall(glossary) for entry in re.split(r"\n\s*\n", block)]
 
 
 def bare(formula: str) -> str:
@@ -111,7 +106,8 @@ def formulas(shown: dict[str, list[tuple[str, str]]], order: list[str]) -> list[
 
 def own(env: Any, found: Found) -> dict[str, list[Answer]]:
     """The places of what the book itself counts: 'chapter 20', 'exercise 20.1', 'c08' and 'q8'."""
-    known = {f"chapter {chapter(env, page)['number']}": [(f"{page}.html", "")] for page in numbered_chapters(env)}
+    chapters = chapters_in_order(env).items()
+    known = {f"chapter {fields['number']}": [(f"{page}.html", "")] for page, fields in chapters}
     for page, places in found.items():
         for anchor, heading, _ in places:
             if number := _EXERCISE.match(heading):
@@ -127,9 +123,8 @@ def terms(glossary: str, found: Found) -> dict[str, list[Answer]]:
     """For each name of an entry in the glossary's source, in small letters: its chapter, if any, and the entry."""
     anchors = {heading.split(" · ")[0].lower(): anchor for anchor, heading, _ in found.get(GLOSSARY, ()) if anchor}
     known: dict[str, list[Answer]] = {}
-    for entry in entries_of(glossary):
-        names = [line.strip().lower() for line in entry.splitlines() if line and not line[0].isspace()]
-        named = _CHAPTER.search(" ".join(entry.split()))
+    for written, entry in entries_of(glossary):
+        names, named = [name.lower() for name in written], _CHAPTER.search(entry)
         anchor = next((f"#{anchors[name]}" for name in names if name in anchors), "")
         places = [(f"{named[1]}.html", "")] if named and named[1] in found else []
         for name in names:
@@ -187,5 +182,5 @@ def answers(env: Any, found: Found, shown: dict[str, list[tuple[str, str]]]) -> 
         "parts": own(env, found) | of_paper,
         "terms": terms(glossary, found),
         "exports": sorted(annotated.__all__),
-        "formulas": formulas(shown, [*numbered_chapters(env), "reference/formulas"]),
+        "formulas": formulas(shown, [*chapters_in_order(env), "reference/formulas"]),
     }

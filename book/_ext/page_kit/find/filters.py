@@ -71,18 +71,7 @@ class Filter(SphinxDirective):
 
     required_arguments = 1
     final_argument_whitespace = True
-    option_spec = {
-        "items": directives.unchanged_required,
-        "groups": directives.unchanged,
-        "empty": directives.unchanged,
-        "menu": directives.unchanged,
-        "names": directives.unchanged,
-        "count": directives.unchanged,
-        "open": directives.unchanged,
-        "facets": directives.unchanged,
-        "numbers": directives.unchanged,
-        "about": directives.unchanged,
-    }
+    option_spec = dict.fromkeys((*FIELDS, "menu"), directives.unchanged) | {"items": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
         """The field in raw HTML."""

@@ -20,10 +20,10 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from page_kit.chapter.page_facts import chapters_in_order, commas, letters, link
-from page_kit.find.answers import entries_of
 from page_kit.raw_html import raw
 from page_kit.reference.citations import bibtex, folded, period, reading
 from page_kit.terms.term_counts import GLOSSARY
+from page_kit.terms.term_places import entries_of
 
 COPY_ALL = (
     '<button type="button" class="copy" data-copy-all=".citation button.copy" data-what="works" hidden>'
@@ -71,8 +71,7 @@ def names_in_glossary(glossary: str) -> dict[str, list[str]]:
     {'su2021': ['RoPE', 'rotary embedding']}
     """
     found: dict[str, list[str]] = {}
-    for entry in entries_of(glossary):
-        names = [line.strip() for line in entry.splitlines() if line and not line[0].isspace()]
+    for names, entry in entries_of(glossary):
         for key in {key.strip() for keys in _CITED.findall(entry) for key in keys.split(",")}:
             found.setdefault(key, []).extend(names)
     return found

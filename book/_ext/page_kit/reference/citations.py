@@ -11,7 +11,6 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from docutils import nodes
 from pybtex.database import Entry, parse_file
@@ -145,7 +144,7 @@ def period(year: int) -> str:
     return next((words for last, words in ends.items() if year <= last), "from 2021")
 
 
-def setup(app: Sphinx) -> dict[str, Any] | None:
+def setup(app: Sphinx) -> None:
     """Register the style."""
     register_plugin("pybtex.style.sorting", "annotated", FirstAuthorYear)
     register_plugin("pybtex.style.formatting", "annotated", AnnotatedStyle)
@@ -153,4 +152,3 @@ def setup(app: Sphinx) -> dict[str, Any] | None:
     reading.cache_clear()
     app.connect("config-inited", choose_style, priority=100)
     app.connect("doctree-read", mark_places)
-    return None

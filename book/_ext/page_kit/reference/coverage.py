@@ -15,6 +15,7 @@ from annotated_grader.exercise.catalogue import find
 from annotated_grader.exercise.exercise import ExerciseError
 from page_kit.authoring.source import ROOT, place_of
 from page_kit.chapter.front_matter import chapter
+from page_kit.chapter.page_facts import chapters_in_order
 from page_kit.claims.claim_boxes import KINDS, ledger
 
 PARTS = ("sections", "equations", "figures", "tables")
@@ -45,12 +46,6 @@ class Part:
         """'sections', 'equations', 'figures' or 'tables'."""
         first = self.key.partition(" ")[0].lower() + "s"
         return first if first in PARTS else "sections"
-
-
-def numbered_chapters(env: Any) -> list[str]:
-    """The pages that are chapters, in order of their numbers."""
-    pages = [name for name in env.all_docs if isinstance(chapter(env, name).get("number"), int)]
-    return sorted(pages, key=lambda name: chapter(env, name)["number"])
 
 
 def treated(env: Any, docname: str) -> list[str]:
@@ -177,7 +172,7 @@ def build(env: Any) -> dict[str, Part]:
     for key, names in implementations(BOOK).items():  # what a chapter or a picture adds comes last
         code[key] += names
     parts = {key: Part(key, title) for key, title in titles.items()}
-    for docname in numbered_chapters(env):
+    for docname in chapters_in_order(env):
         keys = treated(env, docname)
         for key in keys:
             parts[key].chapters.append(docname)

@@ -18,7 +18,6 @@ from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -100,7 +99,10 @@ class Doctor(SphinxDirective):
                     [("fails", ", ".join(names[:FEW]))],
                 )
                 if rest := names[FEW:]:
-                    fold = [raw(f"<details><summary>and {len(rest)} more</summary>"), *self.markdown(", ".join(rest))]
+                    fold = [
+                        raw(f"<details><summary>and {len(rest)} more</summary>"),
+                        *self.parse_text_to_nodes(", ".join(rest)),
+                    ]
                     entry[1] += [*fold, raw("</details>")]
                 entries.append(entry)
             found += _theme(theme, "mistake", "doctor-mutants", entries)
@@ -110,9 +112,9 @@ class Doctor(SphinxDirective):
         """What must hold or what is wrong, its name below it, and beside it what else is known, each with a label."""
         left, right = nodes.container(), nodes.container()
         for text, name in ((says, "doctor-says"), (below, "doctor-aside")):
-            left += nodes.container("", *self.markdown(text), classes=[name])
+            left += nodes.container("", *self.parse_text_to_nodes(text), classes=[name])
         for label, text in asides:
-            right += nodes.container("", *self.markdown(f"*{label}:* {text}"), classes=["doctor-aside"])
+            right += nodes.container("", *self.parse_text_to_nodes(f"*{label}:* {text}"), classes=["doctor-aside"])
         return nodes.list_item("", left, right)
 
     def summary(self) -> list[nodes.Node]:
@@ -153,7 +155,7 @@ class Doctor(SphinxDirective):
         for finding in sorted(findings, key=lambda finding: WEIGHTS.index(finding["verdict"]["weight"])):
             lines += [f"- {_finding(subject, finding)}"]
         box = nodes.container(classes=["map-card", "doctor-card"])
-        box += self.markdown("\n".join(lines))
+        box += self.parse_text_to_nodes("\n".join(lines))
         return box
 
     def recorded(self) -> list[nodes.Node]:
@@ -175,23 +177,16 @@ class Doctor(SphinxDirective):
         if later := [name for name in INVARIANTS if name not in known]:
             names = ", ".join(f"`{name}`" for name in later)
             told += f" Today it has {len(INVARIANTS)}. Not in the table are the {len(later)} that came later: {names}."
-        return self.markdown(Record(name="doctor_public", results={}, **fields).caption() + "." + told)
+        return self.parse_text_to_nodes(Record(name="doctor_public", results={}, **fields).caption() + "." + told)
 
     def table(self, head: Iterable[str], rows: Iterable[Iterable[str]], kind: str) -> list[nodes.Node]:
         """A table, in which a 0 is marked as such."""
         head = tuple(head)
         lines = [f"| {' | '.join(map(_cell, row))} |" for row in (head, ("---",) * len(head), *rows)]
-        box = nodes.container("", *self.markdown("\n".join(lines)), classes=[f"doctor-{kind}"])
+        box = nodes.container("", *self.parse_text_to_nodes("\n".join(lines)), classes=[f"doctor-{kind}"])
         for cell in box.findall(nodes.entry):
             cell["classes"] += ["doctor-none"] if cell.astext() == "0" else []
         return [box]
-
-    def markdown(self, text: str) -> list[nodes.Node]:
-        """The nodes of a text in Markdown."""
-        holder = nodes.container()
-        lines = StringList(text.splitlines(), source=self.get_source_info()[0])
-        self.state.nested_parse(lines, self.lineno, holder)
-        return holder.children
 
 
 def _share(subject: dict[str, Any]) -> float:

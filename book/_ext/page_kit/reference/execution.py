@@ -22,6 +22,7 @@ from sphinx.util.docutils import SphinxDirective
 import annotated
 from annotated.runs.hardware import describe_machine, name_machine
 from annotated_book.record import record_names, record_path, recorded
+from page_kit.chapter.page_facts import parts_of
 from page_kit.places import Place
 from page_kit.raw_html import raw
 from page_kit.reference.records import described, fed_pages
@@ -52,15 +53,9 @@ class ExecutionStatus(SphinxDirective):
     optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """A place for the table, and once on the page what sorts it."""
+        """A place for the table."""
         self.env.note_reread()  # it tells of the other pages
-        place = Place(fill=records_table if self.arguments == ["records"] else runs_table)
-        if self.env.temp_data.get("sorting"):
-            return [place]
-        self.env.temp_data["sorting"] = True
-        base = "../" * self.env.docname.count("/") + "_static/book/sorting"
-        files = f'<link rel="stylesheet" href="{base}.css"><script defer src="{base}.js"></script>'
-        return [raw(files), place]
+        return [Place(fill=records_table if self.arguments == ["records"] else runs_table)]
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[nodes.Node]]) -> nodes.table:
@@ -103,8 +98,7 @@ def _total(text: str, what: str) -> nodes.raw:
 
 def part_of(app: Sphinx, name: str) -> str:
     """The part of the table of contents that lists a page, by its caption in the sidebar."""
-    parts = app.config.external_site_map.root.subtrees
-    return next((tree.caption for tree in parts if name in list(tree.items)), None) or "Front matter"
+    return parts_of(app.env).get(name) or "Front matter"
 
 
 def _page(app: Sphinx, here: str, name: str, **marks: str) -> nodes.paragraph:

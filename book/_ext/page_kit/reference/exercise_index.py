@@ -12,13 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
-from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
@@ -28,16 +26,13 @@ from page_kit.authoring.graded import DOTS
 from page_kit.chapter.front_matter import chapter
 from page_kit.chapter.page_facts import commas, parts_of
 from page_kit.claims.claim_boxes import ROWS, domain, ledger, plain, row_reference, with_formulas
+from page_kit.places import Place
 from page_kit.raw_html import raw
 
 LAST = 1000
 """Stands for the number of a page that is no chapter."""
 _COLUMNS = {"belief": 50, "verdict": 14, "exercises": 16, "discussed in": 20}
 """The columns of the table of misconceptions, with their widths."""
-
-
-class Index(nodes.General, nodes.Element):
-    """Where the list goes once every page has been read."""
 
 
 class ExerciseIndex(SphinxDirective):
@@ -50,18 +45,20 @@ class ExerciseIndex(SphinxDirective):
         self.env.note_reread()  # it tells of the other pages
         for exercise in all_exercises():
             self.env.note_dependency(str(exercise.folder / "exercise.md"))
-        return [Index(by=directives.choice(self.arguments[0], ("chapters", "misconceptions")))]
+        return [Place(fill=fill, by=directives.choice(self.arguments[0], ("chapters", "misconceptions")))]
 
 
-class FillIndex(SphinxPostTransform):
-    """Put the lists into their places, before references are resolved."""
+def fill(app: Sphinx, docname: str, place: Place) -> list[nodes.Node]:
+    """The list."""
+    index = Index(app, docname)
+    return index.by_chapter() if place["by"] == "chapters" else index.by_misconception()
 
-    default_priority = 5
 
-    def run(self, **_: Any) -> None:
-        """Replace each place."""
-        for place in list(self.document.findall(Index)):
-            place.replace_self(self.by_chapter() if place["by"] == "chapters" else self.by_misconception())
+class Index:
+    """Writes the lists for the page that they stand on."""
+
+    def __init__(self, app: Sphinx, docname: str) -> None:
+        self.app, self.env, self.docname = app, app.env, docname
 
     def by_chapter(self) -> list[nodes.Node]:
         """A heading for each chapter, and a line for each of its exercises."""
@@ -146,10 +143,10 @@ class FillIndex(SphinxPostTransform):
         if not pages:
             return []
         name = nodes.inline("", self.title(pages[0]))
-        where = {"refdomain": "ledger", "reftype": "claim", "reftarget": id, "refdoc": self.env.docname}
+        where = {"refdomain": "ledger", "reftype": "claim", "reftarget": id, "refdoc": self.docname}
         found: list[nodes.Node] = [pending_xref("", name, **where)]
         if ROWS in self.env.found_docs:
-            found += [nodes.Text(", "), row_reference(id, self.env.docname)]
+            found += [nodes.Text(", "), row_reference(id, self.docname)]
         return found
 
     def title(self, docname: str) -> str:
@@ -161,7 +158,7 @@ class FillIndex(SphinxPostTransform):
         if docname not in self.env.titles:
             return nodes.Text(fallback)
         text = nodes.Text(self.title(docname))
-        return make_refnode(self.app.builder, self.env.docname, docname, "", text)
+        return make_refnode(self.app.builder, self.docname, docname, "", text)
 
     def exercise(self, exercise: Exercise, titled: bool = False) -> nodes.Node:
         """A link to an exercise's box; plain text while no page has it."""
@@ -173,7 +170,7 @@ class FillIndex(SphinxPostTransform):
         if exercise.id not in boxes:
             return shown
         docname = boxes[exercise.id]["docname"]
-        return make_refnode(self.app.builder, self.env.docname, docname, exercise.id, shown, plain(exercise.title))
+        return make_refnode(self.app.builder, self.docname, docname, exercise.id, shown, plain(exercise.title))
 
 
 def claims_of(exercise: Exercise) -> set[str]:
@@ -231,6 +228,5 @@ def _spans(minutes: int) -> list[str]:
 
 def setup(app: Sphinx) -> None:
     """Register the directive."""
-    app.add_node(Index)
+    app.setup_extension("page_kit.places")
     app.add_directive("exercise-index", ExerciseIndex)
-    app.add_post_transform(FillIndex)

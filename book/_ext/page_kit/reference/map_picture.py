@@ -8,9 +8,8 @@ from collections.abc import Callable
 
 from sphinx.application import Sphinx
 
-from annotated_book.viz.figure_one import Box, small_drawing
-from annotated_book.viz.figure_one.boxes import page_of
 from annotated_grader.exercise.markdown import without_marks as plain
+from page_kit.chapter.figure_one_margin import drawn
 from page_kit.reference.coverage import Part, title_of_exercise
 
 MOST = 6
@@ -70,12 +69,6 @@ def heads(app: Sphinx, docname: str) -> str:
 def map_picture(app: Sphinx, docname: str, parts: dict[str, Part]) -> str:
     """The contents as a table of dots, and figure 1, whose boxes lead to their chapters, beside it."""
 
-    def link(box: Box) -> tuple[str, str]:
-        page = page_of(box)
-        if page not in app.env.found_docs:
-            return "", ""
-        return app.builder.get_relative_uri(docname, page), app.env.titles[page].astext()
-
     def title_of(page: str) -> str:
         return str(app.env.titles[page].astext())
 
@@ -83,5 +76,5 @@ def map_picture(app: Sphinx, docname: str, parts: dict[str, Part]) -> str:
         return plain(title_of_exercise(app.env, label))
 
     caption = f"<figcaption>Figure 1. A box leads to its chapter{heads(app, docname)}.</figcaption>"
-    figure = f'<figure class="map-figure">{small_drawing([], link)}{caption}</figure>'
+    figure = f'<figure class="map-figure">{drawn(app, docname, [])}{caption}</figure>'
     return f'<div class="map-picture">{figure}{table(parts, title_of, exercise)}</div>'

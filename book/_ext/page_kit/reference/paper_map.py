@@ -5,13 +5,12 @@
 
 for `sections`, `equations`, `figures`, `tables`; `claims` and `questions` list the ledger; `gaps` says what is missing;
 `picture` draws all of it at a glance (`map_picture.py`).
-The page is filled in when all others are read, and written at every build; `paper_map.json` has the same beside it.
+The page is filled in when all others are read, and read again at every build; `paper_map.json` has the same beside it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import asdict
 from functools import cache
 from html import escape
@@ -22,7 +21,6 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
-from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
@@ -30,16 +28,16 @@ from annotated.paper import entries as paper_entries
 from page_kit.authoring.paper import link_to
 from page_kit.authoring.source import soft_reference
 from page_kit.chapter.front_matter import chapter
+from page_kit.chapter.page_facts import commas
 from page_kit.claims.claim_boxes import KINDS, ROWS, domain, ledger, row_reference, with_formulas
 from page_kit.claims.sentences import sentences_of
 from page_kit.data import DATA, table
-from page_kit.kept import keep, kept
+from page_kit.places import Place
 from page_kit.raw_html import raw
 from page_kit.reference.coverage import PARTS, Part, build, test_files, title_of_exercise
 from page_kit.reference.map_picture import anchor_of, map_picture
+from page_kit.terms.term_counts import GLOSSARY
 
-GLOSSARY = "reference/glossary"
-PAGES = "paper_map_pages"
 SYMBOLS = DATA / "paper_symbols.yaml"
 BEST = 4
 """How many links a row shows; the rest is folded."""
@@ -77,10 +75,6 @@ def for_filter(key: str) -> str:
     return f'<span hidden data-words="{escape(symbols_of().get(key, ""))}"{own}></span>'
 
 
-class paper_map(nodes.General, nodes.Element):  # noqa: N801  (docutils names nodes so)
-    """A place to be filled in when all pages are read."""
-
-
 class PaperMap(SphinxDirective):
     """Leave the place."""
 
@@ -89,36 +83,33 @@ class PaperMap(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """The place."""
         part = directives.choice(self.arguments[0], (*PARTS, "claims", "questions", "gaps", "picture"))
-        kept(self.env, PAGES)[self.env.docname] = True
         self.env.note_dependency(str(SYMBOLS))
-        return [paper_map(part=part)]
+        self.env.note_reread()  # it tells of other pages
+        return [Place(fill=fill, part=part)]
 
 
-class FillIn(SphinxPostTransform):
-    """Put the map into its places, before references are resolved."""
+def fill(app: Sphinx, docname: str, place: Place) -> list[nodes.Node]:
+    """A part of the map."""
+    part, pages = place["part"], Map(app, docname)
+    if part == "picture":
+        return [raw(map_picture(app, docname, parts_of(app)))]
+    if part in PARTS:
+        return [pages.card(p) for p in parts_of(app).values() if p.kind == part]
+    return [pages.gaps() if part == "gaps" else pages.ledger_list(part.removesuffix("s"))]
 
-    default_priority = 5
 
-    def run(self, **_: Any) -> None:
-        """Replace each place."""
-        for place in list(self.document.findall(paper_map)):
-            part = place["part"]
-            new: list[nodes.Node]
-            if part == "picture":
-                new = [raw(map_picture(self.app, self.env.docname, self.parts()))]
-            elif part in PARTS:
-                new = [self.card(p) for p in self.parts().values() if p.kind == part]
-            elif part == "gaps":
-                new = [self.gaps()]
-            else:
-                new = [self.ledger_list(part.removesuffix("s"))]
-            place.replace_self(new)
+def parts_of(app: Sphinx) -> dict[str, Part]:
+    """The map, made once for a build."""
+    if not hasattr(app, "paper_map"):
+        app.paper_map = build(app.env)  # type: ignore[attr-defined]
+    return app.paper_map  # type: ignore[attr-defined, no-any-return]
 
-    def parts(self) -> dict[str, Part]:
-        """The map, made once for a build."""
-        if not hasattr(self.app, "paper_map"):
-            self.app.paper_map = build(self.env)  # type: ignore[attr-defined]
-        return self.app.paper_map  # type: ignore[attr-defined, no-any-return]
+
+class Map:
+    """Writes the map for the page that it stands on."""
+
+    def __init__(self, app: Sphinx, docname: str) -> None:
+        self.app, self.env, self.docname = app, app.env, docname
 
     def card(self, part: Part) -> nodes.container:
         """One part of the paper."""
@@ -138,7 +129,7 @@ class FillIn(SphinxPostTransform):
             ("Terms", [self.term(name, anchor) for name, anchor in self.terms().get(part.key, [])]),
             ("Often said", [self.entry("claim", name) for name in part.claims]),
             ("Readers ask", [self.entry("question", name) for name in part.questions]),
-            ("Sentences to test", [row_reference(name, self.env.docname) for name in sentences_of(self.env, part.key)]),
+            ("Sentences to test", [row_reference(name, self.docname) for name in sentences_of(self.env, part.key)]),
         ]
         if part.reason:
             rows.insert(1, ("No code here", [nodes.Text(part.reason)]))
@@ -152,17 +143,17 @@ class FillIn(SphinxPostTransform):
     def page(self, docname: str) -> nodes.Node:
         """A link to a chapter, by its title."""
         title = self.env.titles[docname].astext()
-        return make_refnode(self.app.builder, self.env.docname, docname, "", nodes.Text(title))
+        return make_refnode(self.app.builder, self.docname, docname, "", nodes.Text(title))
 
     def name(self, name: str) -> nodes.Node:
         """A link to an object in the reference, or to a module."""
-        return soft_reference(name, self.env.docname)
+        return soft_reference(name, self.docname)
 
     def exercise(self, label: str) -> nodes.Node:
         """A link to an exercise."""
         docname = self.env.sphinx_exercise_registry[label]["docname"]  # type: ignore[attr-defined]
         title = nodes.inline("", "", *with_formulas(title_of_exercise(self.env, label)))
-        return make_refnode(self.app.builder, self.env.docname, docname, label, title)
+        return make_refnode(self.app.builder, self.docname, docname, label, title)
 
     def terms(self) -> dict[str, list[tuple[str, str]]]:
         """Terms of the glossary with their anchors, by the parts of the paper to which their entries refer."""
@@ -173,12 +164,12 @@ class FillIn(SphinxPostTransform):
 
     def term(self, name: str, anchor: str) -> nodes.Node:
         """A link to an entry of the glossary."""
-        return make_refnode(self.app.builder, self.env.docname, GLOSSARY, anchor, nodes.Text(name))
+        return make_refnode(self.app.builder, self.docname, GLOSSARY, anchor, nodes.Text(name))
 
     def entry(self, kind: str, id: str) -> pending_xref:
         """A reference to a claim or question by its statement."""
         text = nodes.inline("", "", *with_formulas(ledger(kind)[id].statement))
-        return pending_xref("", text, refdomain="ledger", reftype=kind, reftarget=id, refdoc=self.env.docname)
+        return pending_xref("", text, refdomain="ledger", reftype=kind, reftarget=id, refdoc=self.docname)
 
     def ledger_list(self, kind: str) -> nodes.container:
         """All claims or questions, with the chapters that treat them."""
@@ -189,9 +180,9 @@ class FillIn(SphinxPostTransform):
             if entry.answer:
                 line += [nodes.inline("", entry.answer, classes=["ledger-verdict"]), nodes.Text(" ")]
             if kind == "claim" and ROWS in self.env.found_docs:
-                line += [row_reference(entry.id, self.env.docname), nodes.Text(" ")]
+                line += [row_reference(entry.id, self.docname), nodes.Text(" ")]
             if pages:
-                line += _joined([self.page(name) for name in pages])
+                line += commas([self.page(name) for name in pages])
             else:
                 where = f"chapter {entry.chapter}" if isinstance(entry.chapter, int) else f"the {entry.chapter}"
                 known = {chapter(self.env, name).get("number") for name in self.env.all_docs}
@@ -208,13 +199,13 @@ class FillIn(SphinxPostTransform):
     def gaps(self) -> nodes.bullet_list:
         """What is missing, named."""
         found: dict[str, list[Part]] = {}
-        for part in self.parts().values():
+        for part in parts_of(self.app).values():
             for gap in part.gaps:
                 found.setdefault(gap, []).append(part)
         items = nodes.bullet_list(classes=["simple"])
         for gap, parts in sorted(found.items()):
             line = nodes.paragraph("", "", nodes.strong("", f"{gap.capitalize()}: "))
-            line += _joined([nodes.reference("", part.key, refid=anchor_of(part.key)) for part in parts])
+            line += commas([nodes.reference("", part.key, refid=anchor_of(part.key)) for part in parts])
             items += nodes.list_item("", line)
         for kind in KINDS:
             missing = [entry for entry in ledger(kind).values() if not domain(self.env).pages(kind, entry.id)]
@@ -257,7 +248,7 @@ def _rows(rows: list[tuple[str, list[Any]]]) -> nodes.field_list:
     fields = nodes.field_list()
     for label, values in rows:
         if values:
-            shown = _lines(values) if label in LISTED else nodes.paragraph("", "", *_joined(values))
+            shown = _lines(values) if label in LISTED else nodes.paragraph("", "", *commas(values))
             body = nodes.field_body("", shown)
             fields += nodes.field("", nodes.field_name("", label), body)
     return fields
@@ -268,33 +259,19 @@ def _lines(values: list[Any]) -> nodes.bullet_list:
     return nodes.bullet_list("", *items, classes=["simple", "no-search"])
 
 
-def _joined(values: list[Any]) -> list[Any]:
-    return [node for value in values for node in (nodes.Text(", "), value)][1:]
-
-
-def write_again(app: Sphinx, env: Any) -> Iterator[str]:
-    """The map is written at every build: it shows what other pages hold."""
-    app.__dict__.pop("paper_map", None)
-    app.__dict__.pop("paper_terms", None)
-    test_files.cache_clear()
-    yield from kept(env, PAGES).keys() & set(env.all_docs)
-
-
 def write_json(app: Sphinx, error: Exception | None) -> None:
-    """The same as data, beside the pages."""
-    if error is None and app.builder.format == "html" and kept(app.env, PAGES):
+    """The same as data, beside the pages, where one of them has shown the map."""
+    if error is None and app.builder.format == "html" and hasattr(app, "paper_map"):
         boxes = domain(app.env)
         found = {kind: {id: boxes.pages(kind, id) for id in ledger(kind)} for kind in KINDS}
-        data = {"parts": {key: asdict(part) for key, part in build(app.env).items()}, **found}
+        data = {"parts": {key: asdict(part) for key, part in parts_of(app).items()}, **found}
         Path(app.outdir, "paper_map.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> None:
     """Register the directive and connect the rest."""
     symbols_of.cache_clear()
-    app.add_node(paper_map)
+    test_files.cache_clear()
+    app.setup_extension("page_kit.places")
     app.add_directive("paper-map", PaperMap)
-    app.add_post_transform(FillIn)
-    app.connect("env-updated", write_again)
-    keep(app, PAGES)
     app.connect("build-finished", write_json)

@@ -13,8 +13,6 @@ from annotated_book.record import experiment_module
 
 _USE = re.compile(r"""\brecorded\(\s*["']([\w/]+)["']""")
 
-_PANEL = re.compile(r"^:folder: (\w+)$", re.MULTILINE)  # of a live panel whose code is another chapter's
-
 
 def used_in(text: str) -> set[str]:
     """The names of the records that a text asks for, as `recorded("masks")` does."""
@@ -46,13 +44,11 @@ def fed_pages(names: Iterable[str], pages: Mapping[str, str], folder: Path = BOO
     pages
         The source of each page by its name, in the order of the book.
     folder
-        Of the pages: what a page's modules read is shown on it, and where its panels are.
+        Of the pages: what a page's modules read is shown on it.
     """
-    by_code, nothing = used_by_code(folder), frozenset[str]()
+    by_code = used_by_code(folder)
     used = {
-        page: used_in(text).union(
-            *(by_code.get(name, nothing) for name in (page.rpartition("/")[2], *_PANEL.findall(text)))
-        )
+        page: used_in(text) | by_code.get(page.rpartition("/")[2], frozenset())
         for page, text in pages.items()
         if not page.startswith(_NO_SHOW)
     }

@@ -115,6 +115,7 @@ def execute_ahead(app: Sphinx, env: Any, docnames: list[str]) -> None:
                 continue
             result, read = done.result()
             if result.err is not None:
+                _LOGGER.info("%s failed, and is left to Jupyter Book: %s", path.name, result.err)
                 continue
             _LOGGER.info("executed %s in %.1f seconds", path.name, result.time)
             bundle = CacheBundleIn(result.nb, str(path), data={"execution_seconds": result.time, "read": read})

@@ -70,13 +70,19 @@ def spans(term: str, text: str) -> list[tuple[int, int]]:
     return [(start, end) for start, end in found if not any(a <= start and end <= b for a, b in others)]
 
 
+def entries_of(glossary: str) -> list[tuple[list[str], str]]:
+    """The entries of the glossary's source: the names of each, and the whole of it in one line."""
+    entries = [entry for block in _BLOCK.findall(glossary) for entry in re.split(r"\n\s*\n", block)]
+    return [
+        ([line.strip() for line in entry.splitlines() if line and not line[0].isspace()], " ".join(entry.split()))
+        for entry in entries
+    ]
+
+
 def names_in(glossary: Path) -> list[list[str]]:
     """The English names of the entries of the glossary, from its source."""
-    found = []
-    for block in _BLOCK.findall(glossary.read_text(encoding="utf-8")):
-        for entry in re.split(r"\n\s*\n", block):
-            lines = [line.strip() for line in entry.splitlines() if line and not line[0].isspace()]
-            found.append([line for line in lines if line.isascii()])
+    entries = entries_of(glossary.read_text(encoding="utf-8"))
+    found = [[name for name in names if name.isascii()] for names, _ in entries]
     return [names for names in found if names]
 
 

@@ -60,10 +60,9 @@ def parts_in_order(toc: Path) -> list[tuple[str, list[str]]]:
 
 
 def print_page(browser: Browser, file: Path) -> tuple[str, bytes]:
-    """Title and PDF of one page, with its formulas set."""
+    """Title and PDF of one page."""
     page = browser.new_page(color_scheme="light")
     page.goto(file.as_uri())
-    page.wait_for_function("!window.MathJax?.startup?.promise || MathJax.startup.promise.then(() => true)")
     page.emulate_media(media="print")
     title = page.title().partition(" \N{EM DASH} ")[0]  # with the chapter's number
     printed = page.pdf(format="A4", print_background=True, margin=_MARGIN)

@@ -1,7 +1,7 @@
 // One matrix of queries on its way through multi-head attention, a step at a time. Heads have a colour and a hatching.
-import { button, clamp, html, readout, setter, slider, unique } from "../../viz/controls.js";
+import { button, clamp, html, isCalm, readout, setter, slider, unique } from "../../viz/controls.js";
 import { BLUE, GREEN, GREY, ORANGE, RED, VIOLET, svg } from "../../viz/drawing.js";
-import { isCalm, playing } from "../../viz/player.js";
+import { playing } from "../../viz/player.js";
 
 const HUES = [BLUE, ORANGE, GREEN, VIOLET, RED, GREY, "#b8941c", "#2aa3b5"];
 const HATCH = ["M0 3H6", "M3 0V6", "M0 0L6 6", "M6 0L0 6", "M0 3H6M3 0V6", "M0 0L6 6M6 0L0 6", "M2 3H4", "M0 1H6M0 4H6"];

@@ -1,8 +1,8 @@
 // Picture of one head: x becomes q, k and v; the query meets all keys; the weights mix the values. Six steps.
-import { button, clamp, html, labelled, onTraits, optionsOf, readout, select, setter, unique } from "../../viz/controls.js";
+import { button, clamp, html, isCalm, labelled, onTraits, optionsOf, readout, select, setter, unique } from "../../viz/controls.js";
 import { bytesOf, pixels } from "../../viz/drawing.js";
 import { onOwnSentence } from "../../viz/own_sentence.js";
-import { isCalm, playing } from "../../viz/player.js";
+import { playing } from "../../viz/player.js";
 import { headNumbers, whole } from "./head_numbers.js";
 
 const POSITIVE = [59, 131, 214], NEGATIVE = [217, 115, 26];

@@ -11,7 +11,8 @@ from annotated.config import ModelConfig, TrainingConfig
 from annotated.data import Tokenizer
 from annotated.data.store import TokenStore
 from annotated.model import Transformer
-from annotated_book.experiments.catalogue import ChapterTraining, capturable_adam
+from annotated.training.optimizer import make_optimizer
+from annotated_book.experiments.catalogue import ChapterTraining
 from annotated_book.experiments.sentences import ShortSentences
 
 MODEL = ModelConfig(
@@ -49,7 +50,7 @@ def experiment(text: ShortSentences) -> Callable[..., ChapterTraining]:
             seed,
             training,
             lambda: Transformer(config),
-            lambda model: capturable_adam(model, training),
+            lambda model: make_optimizer(model, training),
             lambda update: 1e-3 * update,
             f"row-{seed}",
         )

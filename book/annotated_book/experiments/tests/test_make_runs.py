@@ -11,16 +11,14 @@ import torch
 
 from annotated.config import TrainingConfig
 from annotated.locks import exclusive_lock
-from annotated_book.experiments import __main__ as command
 from annotated_book.experiments import make_runs
-from annotated_book.experiments.__main__ import groups_of, parse
-from annotated_book.experiments.catalogue import EXPERIMENTS, SHORT, SIZE
-from annotated_book.experiments.make_runs import described, make_one_by_one, translate_later, translated
+from annotated_book.experiments.__main__ import chosen
+from annotated_book.experiments.catalogue import EXPERIMENTS, SHORT
+from annotated_book.experiments.make_runs import make_one_by_one
 from annotated_book.experiments.runs_file import read_runs, write_run
 from annotated_book.experiments.train_one import Trained
 from annotated_book.pages import BOOK
 from annotated_book.results.since_2017.parts import PARTS, RATE_SEARCH, RATES_OF_2017
-from annotated_book.results.table_3.pilot import chosen_size
 
 FOREVER = math.inf
 
@@ -33,6 +31,7 @@ def test_a_run_is_recorded_with_what_a_reader_needs_to_judge_it(text, experiment
     assert found["command"].endswith("cpu --chapters chapter --rows row --seeds 0")
     assert [point["update"] for point in found["curve"]] == [3, 6]
     assert found["valid_loss"] == pytest.approx(found["curve"][-1]["validation_loss"], abs=1e-4)
+    assert found["valid_loss"] < found["curve"][0]["validation_loss"], "it learns"
     assert found["highest_rate"] == pytest.approx(6e-3) and found["parameters"] == one.model().num_parameters()
     assert 0 < found["test_loss"] < 7 and 0 <= found["bleu"] <= 100 and found["test_pairs"] == 5
 
@@ -58,54 +57,9 @@ def test_a_loss_that_is_no_number_is_null_in_the_record(text, experiment, tmp_pa
     assert found["diverged"] and found["curve"][0]["validation_loss"] is None and "bleu" not in found
 
 
-def test_weights_beside_a_record_are_translated_later_and_removed(text, experiment, tmp_path):
-    one = experiment()
-    model, weights = one.model(), one.weights(tmp_path)
-    write_run(one.file(tmp_path), one.run, {**described(one, model, text), "diverged": False})
-    weights.parent.mkdir()
-    torch.save(model.state_dict(), weights)
-    translate_later(one, text, tmp_path)
-    found = read_runs(one.file(tmp_path))[one.run]
-    expected = translated(model, text)
-    assert {name: found[name] for name in expected} == expected
-    assert not weights.exists()
-    translate_later(one, text, tmp_path)  # there is nothing left to do
-
-
-def test_the_size_of_table_3_is_the_pilots():
-    assert chosen_size().on_gpu() == SIZE
-
-
-def test_on_a_cpu_single_rows_of_table_3_are_left_to_its_own_command(capsys):
-    assert parse(["cpu"]).chapters == ["since_2017", "versions"]
-    assert parse(["gpu"]).chapters == list(EXPERIMENTS)
-    with pytest.raises(SystemExit):
-        parse(["cpu", "--chapters", "table_3"])
-    assert "annotated_book.results.table_3 run" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "then"),
-    [
-        (["cpu", "--minutes", "90"], [["run", "--hours", "1.50"]]),
-        (["cpu", "--minutes", "90", "--smoke"], [["run", "--hours", "1.50", "--smoke"]]),
-        (["cpu", "--minutes", "0"], []),
-        (["cpu", "--chapters", "versions"], []),
-        (["cpu", "--rows", "muon"], []),
-    ],
-)
-def test_after_all_chapters_a_cpu_goes_on_with_table_3(monkeypatch, tmp_path, arguments, then):
-    made, after = [], []
-    monkeypatch.setattr(command.ShortSentences, "open", lambda *_: None)
-    monkeypatch.setattr(command, "make_one_by_one", lambda every, *rest: made.extend(every))
-    monkeypatch.setattr(command, "table_3", lambda options: after.append(options) or 0)
-    assert command.main([*arguments, "--text", str(tmp_path), "--locks", str(tmp_path), "--commit", "abc"]) == 0
-    assert made and after == then
-
-
 def test_every_run_of_the_catalogue_has_a_record_of_its_own():
-    every = [one for group in groups_of(list(EXPERIMENTS), None, [0, 1, 2]) for one in group]
-    rows = 20 + len(PARTS) + len(RATE_SEARCH) + 3
+    every = chosen(list(EXPERIMENTS), None, [0, 1, 2])
+    rows = len(PARTS) + len(RATE_SEARCH) + 3
     assert len({(one.file(BOOK), one.run) for one in every}) == len(every) == 3 * rows
     assert all(one.training.seed == one.seed for one in every)
 

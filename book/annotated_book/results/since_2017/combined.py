@@ -45,6 +45,6 @@ class Transformer2026(NoBiasTransformer, RMSNormTransformer, SwiGLUTransformer, 
                 layer.self_attention = EncoderSelf(places=self.places, **sizes)
 
 
-def muon_with_decay(model: Transformer, training: TrainingConfig, capturable: bool = False) -> Optimizer:
+def muon_with_decay(model: Transformer, training: TrainingConfig) -> Optimizer:
     """Muon for the hidden matrices and AdamW for all else, both with the decay of AdamW."""
-    return muon(model, training, capturable, weight_decay=WEIGHT_DECAY)
+    return muon(model, training, weight_decay=WEIGHT_DECAY)

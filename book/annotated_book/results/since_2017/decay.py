@@ -13,18 +13,18 @@ from annotated.model import Transformer
 WEIGHT_DECAY = 0.1
 
 
-def fused(kind: type[Adam], groups: Any, training: TrainingConfig, capturable: bool, **options: Any) -> Adam:
+def fused(kind: type[Adam], groups: Any, training: TrainingConfig, **options: Any) -> Adam:
     """An Adam of this kind with the paper's constants; by the fused kernel, where there is one."""
-    options.update(lr=0.0, betas=training.adam_betas, eps=training.adam_epsilon, capturable=capturable)
+    options.update(lr=0.0, betas=training.adam_betas, eps=training.adam_epsilon)
     try:
         return kind(groups, fused=True, **options)
     except RuntimeError:  # no fused kernel for this device in this release
         return kind(groups, **options)
 
 
-def adam(model: Transformer, training: TrainingConfig, capturable: bool = False) -> Optimizer:
+def adam(model: Transformer, training: TrainingConfig) -> Optimizer:
     """The paper's Adam over all parameters."""
-    return fused(Adam, list(model.parameters()), training, capturable)
+    return fused(Adam, list(model.parameters()), training)
 
 
 def decay_groups(parameters: list[nn.Parameter], weight_decay: float) -> list[dict[str, Any]]:
@@ -35,7 +35,6 @@ def decay_groups(parameters: list[nn.Parameter], weight_decay: float) -> list[di
     return [group for group in groups if group["params"]]
 
 
-def adamw(model: Transformer, training: TrainingConfig, capturable: bool = False) -> Optimizer:
+def adamw(model: Transformer, training: TrainingConfig) -> Optimizer:
     """Adam's step, and before it every matrix times 1 - rate * decay: p <- (1 - rate * 0.1) p - rate * step."""
-    groups = decay_groups(list(model.parameters()), WEIGHT_DECAY)
-    return fused(AdamW, groups, training, capturable)
+    return fused(AdamW, decay_groups(list(model.parameters()), WEIGHT_DECAY), training)

@@ -44,7 +44,7 @@ class Muon(Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
-        """Change every matrix once. The rate may be a number, or a tensor on the device."""
+        """Change every matrix once."""
         for group in self.param_groups:
             by_shape = defaultdict(list)
             for p in group["params"]:
@@ -95,12 +95,10 @@ def hidden_matrices(model: Transformer) -> dict[tuple[int, ...] | None, list[nn.
     return found
 
 
-def muon(
-    model: Transformer, training: TrainingConfig, capturable: bool = False, *, weight_decay: float = 0.0
-) -> Optimizer:
+def muon(model: Transformer, training: TrainingConfig, *, weight_decay: float = 0.0) -> Optimizer:
     """Muon for the hidden matrices, and Adam for all else; with a decay, of all matrices."""
     hidden = hidden_matrices(model)
     taken = {id(one) for matrices in hidden.values() for one in matrices}
     rest = [one for one in model.parameters() if id(one) not in taken]
     matrices = Muon([{"params": some, "rows": rows} for rows, some in hidden.items()], weight_decay=weight_decay)
-    return Together(matrices, fused(AdamW, decay_groups(rest, weight_decay), training, capturable))
+    return Together(matrices, fused(AdamW, decay_groups(rest, weight_decay), training))

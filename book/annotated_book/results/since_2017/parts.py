@@ -55,8 +55,8 @@ class Part:
     """Who proposed it, with the year and an address."""
     model: Callable[[ModelConfig], Transformer] = Transformer
     """The model of a configuration."""
-    optimizer: Callable[[Transformer, TrainingConfig, bool], Optimizer] = adam
-    """The optimiser of a model; True asks for one whose step can be recorded as a CUDA graph."""
+    optimizer: Callable[[Transformer, TrainingConfig], Optimizer] = adam
+    """The optimiser of a model."""
     rate: Callable[[int, TrainingConfig, int], float] = inverse_root
     """The learning rate of an update, counted from 1, in a training of a model of width D."""
 

@@ -1,7 +1,7 @@
 // Byte-pair encoding of the reader's own text (section 5.1), merge by merge.
-import { button, field, html, readout, setter, slider } from "../../viz/controls.js";
+import { button, field, html, isCalm, readout, setter, slider } from "../../viz/controls.js";
 import { svg } from "../../viz/drawing.js";
-import { isCalm, playing } from "../../viz/player.js";
+import { playing } from "../../viz/player.js";
 import { learned, piecesOf, readable, replay } from "./replay.js";
 
 const lineOf = piece => readable(piece).replaceAll("\n", "⏎").replaceAll("\t", "⇥"); // readable, and on one line

@@ -38,9 +38,9 @@
 // `restore`, if given, for what the page's text assumes besides (`about: false` leaves that line out, where a page is about no
 // one sentence); another line says which model translates, and which of the
 // words that one has never read (sentence_field.js).
-// Views (tokens with probabilities, source tokens with attention, bars, compared sentences) are in views.js, lines between
+// Views (tokens with probabilities, source tokens with attention, compared sentences) are in views.js, lines between
 // tokens in lines.js, a panel that only switches parts off in switch_panel.js. Looks are in panel.css.
-import { field, html, labelled } from "../controls.js";
+import { field, html, isCalm, labelled } from "../controls.js";
 import { loadEngine } from "./loader.js";
 import { normalise } from "./normal_form.js";
 import { sentenceField } from "./sentence_field.js";
@@ -95,6 +95,7 @@ export function panel(box, { examples = [], target, controls = [], output = [], 
   function later() {
     if (!wanted) return;
     say("…"); // what it said is about the sentence before
+    box.dataset.state = "busy";
     clearTimeout(waiting);
     waiting = setTimeout(rerun, WAIT);
   }
@@ -121,8 +122,6 @@ export function whenWanted(box, load, start) {
 // Lets the page draw and answer before work goes on.
 export const nextTask = () => new Promise(resume => setTimeout(resume));
 
-export const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-
 // The next frame; in a page that is not shown, a little later.
 const frame = () => new Promise(resume => {
   const late = setTimeout(resume, 60);
@@ -133,7 +132,7 @@ const sleep = ms => new Promise(resume => setTimeout(resume, ms));
 // Shows each step of a generator as it is made, `pace` milliseconds or a frame apart, at once for readers who want no
 // motion. Resolves to what the generator returns; to undefined as soon as `isCurrent` says no.
 export async function stream(steps, show, isCurrent = () => true, pace = 0) {
-  const still = reducedMotion();
+  const still = isCalm();
   for (let at = 0; ; at++) {
     const { value, done } = steps.next();
     if (done) return value;

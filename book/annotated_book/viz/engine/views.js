@@ -1,4 +1,4 @@
-// Views of the live panels: tokens with their probabilities, source tokens with attention, rivals, compared sentences.
+// Views of the live panels: tokens with their probabilities, source tokens with attention, compared sentences.
 import { button, html } from "../controls.js";
 
 export const percent = p => p >= 0.995 ? "100 %" : p < 0.01 ? "<1 %" : `${Math.round(100 * p)} %`;
@@ -97,15 +97,6 @@ export function sourceView(label) {
     });
   };
   return { element, show, weigh, tokens: () => [...element.children] };
-}
-
-// The most probable tokens of a step, as a list with bars. `show(engine, step)`.
-export function rivalsView(label = "Most probable tokens") {
-  const element = html("ol", { className: "live-bars", "aria-label": label });
-  const show = (engine, step) => element.replaceChildren(...step.best.map(([id, p]) => html("li", {},
-    html("span", { textContent: engine.tokenizer.readable(id) }), html("span", { className: "live-bar", style: `--p:${p.toFixed(3)}` }),
-    html("span", { textContent: percent(p) }))));
-  return { element, show };
 }
 
 // Words of two sentences: of `text`, which do not stand in the same order in `other` (longest common subsequence).

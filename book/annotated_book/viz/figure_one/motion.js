@@ -1,6 +1,6 @@
 // Motion of one step of writing: a dot goes up the decoder of figure 1, box by box, and takes the token back to the input.
+import { isCalm } from "../controls.js";
 import { svg } from "../drawing.js";
-import { isCalm } from "../player.js";
 
 const PACE = 170; // milliseconds from box to box
 const LOOP = [[372, 27], [372, 540]]; // the corners of the arrow back

@@ -6,12 +6,9 @@ Everything goes through `Patches`, which remembers what it replaced; nothing is 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import repeat
-from operator import is_
 from types import ModuleType
 from typing import Any, Self
 
@@ -30,22 +27,11 @@ _PATCHED = ("annotated", __name__.partition(".")[0])
 _MISSING = object()
 
 
-Places = tuple[tuple[ModuleType, str], ...]
-"""Modules of the library, and names in them."""
-
-
 class Patches:
-    """Replacements in the library, for the length of a `with` block; they are undone in reverse order.
+    """Replacements in the library, for the length of a `with` block; they are undone in reverse order."""
 
-    Parameters
-    ----------
-    known
-        Where each function stood when the same replacements were made before; what is found is added.
-    """
-
-    def __init__(self, known: dict[Any, tuple[Any, Places]] | None = None) -> None:
+    def __init__(self) -> None:
         self._stack = ExitStack()
-        self._known = {} if known is None else known
 
     def __enter__(self) -> Self:
         return self
@@ -71,41 +57,21 @@ class Patches:
 
         The bank's own modules keep the healthy one. A module that is imported in the meantime is put right too.
         """
-        new, modules = make(old), _library_modules(tuple(sys.modules), tuple(map(id, sys.modules.values())))
-        # A model under examination has its mistake switched on and off a thousand times.
-        state = (modules, _sizes(modules))
-        if self._known.get(old, (None, ()))[0] != state:
-            self._known[old] = (state, _places(old, modules))
-        _put(new, old, self._known[old][1])
-        self._stack.callback(_put_back, old, new, *self._known[old])
+        new = make(old)
+        _replace(old, new)
+        self._stack.callback(_replace, new, old)
 
 
-def _put_back(old: Any, new: Any, state: Any, places: Places) -> None:
-    """Put a function back where it was, and wherever its replacement has come to stand since."""
-    modules = _library_modules(tuple(sys.modules), tuple(map(id, sys.modules.values())))
-    _put(old, new, places if state == (modules, _sizes(modules)) else _places(new, modules))
+def _replace(old: Any, new: Any) -> None:
+    """Put a value where another one stands in the library's modules."""
+    for module in _library_modules():
+        for name in [name for name, found in vars(module).items() if found is old]:
+            setattr(module, name, new)
 
 
-def _put(value: Any, instead: Any, places: Places) -> None:
-    for module, name in places:
-        if vars(module).get(name) is instead:
-            setattr(module, name, value)
-
-
-def _places(value: Any, modules: Iterable[ModuleType]) -> Places:
-    knowing = [module for module in modules if any(map(is_, vars(module).values(), repeat(value)))]
-    return tuple((module, name) for module in knowing for name, found in vars(module).items() if found is value)
-
-
-def _sizes(modules: Iterable[ModuleType]) -> tuple[int, ...]:
-    """How many names each module has: more, if it has learnt a function meanwhile."""
-    return tuple(map(len, map(vars, modules)))
-
-
-@lru_cache(maxsize=1)
-def _library_modules(names: tuple[str, ...], ids: tuple[int, ...]) -> tuple[ModuleType, ...]:
-    inside = [name for name in names if name.partition(".")[0] in _PATCHED and not name.startswith(_HERE)]
-    return tuple(module for name in inside if isinstance(module := sys.modules[name], ModuleType))
+def _library_modules() -> list[ModuleType]:
+    inside = [name for name in sys.modules if name.partition(".")[0] in _PATCHED and not name.startswith(_HERE)]
+    return [module for name in inside if isinstance(module := sys.modules[name], ModuleType)]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
-from book.tests.boxes import box_of
+from book.tests.boxes import box_of, drawn_widget
 from book.tests.charts import settle, texts
 
 PAGE = "attention/atlas.html"
@@ -15,8 +15,7 @@ USES = ("Encoder self-attention", "Decoder self-attention", "Cross-attention")
 
 
 def heads(v: Any) -> Any:
-    v.page.wait_for_selector(".widget-host[data-ready] .attention-heads svg")
-    return v.page.locator(".attention-heads")
+    return drawn_widget(v, ".attention-heads", "svg")
 
 
 def choices(widget: Any, label: str) -> Any:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from book.tests.boxes import box_of
+from book.tests.boxes import box_of, drawn_widget
 from book.tests.charts import settle
 
 PAGE = "attention/masks.html"
 
 
 def painter(v: Any) -> Any:
-    v.page.wait_for_selector(".widget-host[data-ready] .mask-painter svg")
-    widget = v.page.locator(".mask-painter")
-    widget.scroll_into_view_if_needed()
-    return widget
+    return drawn_widget(v, ".mask-painter", "svg")
 
 
 def meter(widget: Any, name: str) -> float:

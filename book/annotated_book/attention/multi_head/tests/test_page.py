@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from book.tests.boxes import box_of
+from book.tests.boxes import box_of, drawn_widget
 from book.tests.charts import settle, texts
 
 PAGE = "attention/multi_head.html"
@@ -13,8 +13,7 @@ PHONE = {"width": 390, "height": 900}
 
 
 def widget(v: Any) -> Any:
-    v.page.wait_for_selector(".widget-host[data-ready] .split-heads svg")
-    return v.page.locator(".split-heads")
+    return drawn_widget(v, ".split-heads", "svg")
 
 
 def seen(w: Any, kind: str) -> int:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from book.tests.boxes import box_of
+from book.tests.boxes import box_of, drawn_widget
 
 PAGE = "attention/query_key_value.html"
 
 
 def desk(v: Any) -> Any:
-    v.page.wait_for_selector(".widget-host[data-ready] .desk svg")
-    widget = v.page.locator(".desk")
-    widget.scroll_into_view_if_needed()
-    return widget
+    return drawn_widget(v, ".desk", "svg")
 
 
 def side(widget: Any, which: int) -> list[str]:
@@ -82,8 +79,7 @@ def test_the_desk_takes_the_readers_sentences(visit: Any) -> None:
 
 def test_the_picture_of_a_head_takes_the_readers_sentence(visit: Any) -> None:
     with visit(PAGE, as_left=True, viewport={"width": 390, "height": 900}) as v:
-        v.page.wait_for_selector(".widget-host[data-ready] .projection .tile")
-        box, picture = v.page.locator(".live[data-panel=head]"), v.page.locator(".projection")
+        box, picture = v.page.locator(".live[data-panel=head]"), drawn_widget(v, ".projection", ".tile")
         box.scroll_into_view_if_needed()
         box.get_by_role("combobox", name="English").fill("The small dog sleeps.")
         v.page.wait_for_function("document.querySelector('.projection .tokens').children.length === 7")
@@ -95,8 +91,7 @@ def test_the_picture_of_a_head_takes_the_readers_sentence(visit: Any) -> None:
 
 def test_the_picture_opens_at_its_first_step_and_each_step_fits_a_phone(visit: Any) -> None:
     with visit(PAGE, as_left=True, viewport={"width": 390, "height": 900}) as v:
-        v.page.wait_for_selector(".widget-host[data-ready] .projection .tile")
-        picture = v.page.locator(".projection")
+        picture = drawn_widget(v, ".projection", ".tile")
         assert "Step 1 of 6" in picture.inner_text() and picture.locator(".tile.later").count() == 12
         assert picture.get_by_role("button", name="back").is_disabled()
         for step in range(2, 7):
@@ -111,8 +106,7 @@ def test_the_picture_opens_at_its_first_step_and_each_step_fits_a_phone(visit: A
 
 def test_the_picture_plays(visit: Any) -> None:
     with visit(PAGE, as_left=True) as v:
-        v.page.wait_for_selector(".widget-host[data-ready] .projection .tile")
-        picture = v.page.locator(".projection")
+        picture = drawn_widget(v, ".projection", ".tile")
         picture.get_by_role("button", name="play").click()
         v.page.wait_for_function("document.querySelector('.projection .step').textContent.startsWith('Step 3')")
         picture.get_by_role("button", name="pause").click()
@@ -121,8 +115,7 @@ def test_the_picture_plays(visit: Any) -> None:
 
 def test_a_longer_query_gives_the_nearest_key_all_the_weight(visit: Any) -> None:
     with visit(PAGE, as_left=True) as v:
-        v.page.wait_for_selector(".widget-host[data-ready] .query-plane svg")
-        plane = v.page.locator(".query-plane")
+        plane = drawn_widget(v, ".query-plane", "svg")
         largest = lambda: max(float(text) for text in plane.locator("td b").all_inner_texts())  # noqa: E731
         soft = largest()
         plane.get_by_role("slider", name="length").focus()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from book.tests.boxes import box_of
+from book.tests.boxes import box_of, drawn_widget
 from book.tests.charts import drawn_with, move
 
 PAGE = "attention/scaled_dot_product.html"
@@ -20,9 +20,7 @@ def heights(figure: Any, label: str) -> list[float]:
 
 def test_the_query_can_be_dragged_and_moved_by_keys(visit: Any) -> None:
     with visit(PAGE, as_left=True) as v:
-        v.page.wait_for_selector(".widget-host[data-ready] .query-plane svg")
-        plane = v.page.locator(".query-plane").first
-        plane.scroll_into_view_if_needed()
+        plane = drawn_widget(v, ".query-plane", "svg")
         row = lambda name: [c.inner_text() for c in plane.locator("tr", has_text=name).locator("th, td").all()]  # noqa: E731
         plane.get_by_role("slider", name="length").focus()
         v.page.keyboard.press("Home")
@@ -40,8 +38,7 @@ def test_the_query_can_be_dragged_and_moved_by_keys(visit: Any) -> None:
 
 def test_the_boxes_show_every_number_and_how_it_came_about(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
-        v.page.wait_for_selector(".widget-host[data-ready] .boxes svg")
-        widget = v.page.locator(".boxes")
+        widget = drawn_widget(v, ".boxes", "svg")
         says = widget.locator("output")
         assert "2 of 6: MatMul" in widget.locator(".title").inner_text()
         assert says.inner_text() == "Query of sat · key of cat = 1·1 + 2·1 + 0·1 + 1·1 = 4"

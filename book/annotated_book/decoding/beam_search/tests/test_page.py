@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from book.tests.boxes import box_of
+from book.tests.boxes import box_of, drawn_widget
 from book.tests.charts import move, texts, with_control
 
 PAGE = "decoding/beam_search.html"
 
 
 def widget_of(v: Any) -> Any:
-    v.page.wait_for_selector(".widget-host[data-ready] .beam-tree .stage svg")
-    widget = v.page.locator(".beam-tree")
-    widget.scroll_into_view_if_needed()
-    return widget
+    return drawn_widget(v, ".beam-tree", ".stage svg")
 
 
 def slide(widget: Any, label: str, value: float) -> None:

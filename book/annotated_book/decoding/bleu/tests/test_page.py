@@ -6,17 +6,14 @@ from typing import Any
 
 import pytest
 
-from book.tests.boxes import box_of
+from book.tests.boxes import box_of, drawn_widget
 from book.tests.charts import move, texts, with_control
 
 PAGE = "decoding/bleu.html"
 
 
 def highlighter(v: Any) -> Any:
-    v.page.wait_for_selector(".widget-host[data-ready] .ngram-highlighter table")
-    widget = v.page.locator(".ngram-highlighter")
-    widget.scroll_into_view_if_needed()
-    return widget
+    return drawn_widget(v, ".ngram-highlighter", "table")
 
 
 def score(widget: Any) -> float:

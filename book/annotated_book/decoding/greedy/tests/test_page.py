@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from book.tests.boxes import box_of
+from book.tests.boxes import box_of, drawn_widget
 from book.tests.charts import move, settle, texts, with_control
 
 PAGE = "decoding/greedy.html"
 
 
 def player(v: Any) -> Any:
-    v.page.wait_for_selector(".widget-host[data-ready] .step-player .row")
-    widget = v.page.locator(".step-player")
-    widget.scroll_into_view_if_needed()
-    return widget
+    return drawn_widget(v, ".step-player", ".row")
 
 
 def test_the_player_steps_and_says_where_greedy_leaves(visit: Any) -> None:
@@ -79,8 +76,9 @@ def test_a_reader_forces_a_token_and_goes_back(visit: Any) -> None:
         box = v.page.locator('.live[data-panel="greedy"]')
         box.scroll_into_view_if_needed()
         status, written = box.locator(".live-status"), box.locator(".live-tokens")
+        done = '.live[data-panel="greedy"][data-state="done"]'
         written.get_by_text("Schläger").wait_for()  # its tokens come one by one
-        v.page.wait_for_selector('.live[data-panel="greedy"][data-state="done"]')
+        v.page.wait_for_selector(done)
         assert (
             "Schläger" in written.inner_text() and "6 decoder positions with a cache, 21 without" in status.inner_text()
         )
@@ -90,5 +88,6 @@ def test_a_reader_forces_a_token_and_goes_back(visit: Any) -> None:
         assert "Schläger" not in written.inner_text() and "“Die Schläger waren alt.”" in status.inner_text()
         assert v.page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
         box.get_by_role("button", name="greedy again").click()
-        v.page.wait_for_function("!document.querySelector('.live-status').textContent.includes('less probable')")
-        assert "Schläger" in written.inner_text() and v.overflow() <= 0 and v.errors == []
+        v.page.wait_for_selector(done)
+        assert "less probable" not in status.inner_text() and "Schläger" in written.inner_text()
+        assert v.overflow() <= 0 and v.errors == []

@@ -6,14 +6,14 @@ from typing import Any
 
 from annotated import table_3
 from annotated.analysis.parameters import count_parameters
+from book.tests.boxes import drawn_widget
 from book.tests.charts import move, texts
 
 PAGE = "machine/assembly.html"
 
 
 def figure(v: Any) -> Any:
-    v.page.wait_for_selector(".widget-host[data-ready] .parameter-figure svg")
-    return v.page.locator(".parameter-figure")
+    return drawn_widget(v, ".parameter-figure", "svg")
 
 
 def millions(row: str, **changes: Any) -> str:

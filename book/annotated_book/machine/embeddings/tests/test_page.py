@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from book.tests.boxes import drawn_widget
 from book.tests.charts import move, texts
 
 PAGE = "machine/embeddings.html"
@@ -44,8 +45,7 @@ def test_a_token_selects_its_row_and_an_output_meets_all(visit: Any) -> None:
 
 def test_neighbours_of_what_the_reader_types_on_a_phone(visit: Any) -> None:
     with visit(PAGE, viewport={"width": 390, "height": 900}) as v:
-        v.page.wait_for_selector(".widget-host[data-ready] .neighbours li")
-        widget = v.page.locator(".neighbours")
+        widget = drawn_widget(v, ".neighbours", "li")
         names = widget.locator("li .name")
         first = names.all_inner_texts()
         assert len(first) == 7

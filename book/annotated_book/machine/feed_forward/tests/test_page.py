@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from book.tests.boxes import box_of
+from book.tests.boxes import box_of, drawn_widget
 from book.tests.charts import described, move, texts
 
 PAGE = "machine/feed_forward.html"
@@ -64,10 +64,7 @@ def test_networks_can_be_switched_off(visit: Any) -> None:
 
 
 def explorer(v: Any) -> Any:
-    v.page.wait_for_selector(".widget-host[data-ready] .neurons li")
-    widget = v.page.locator(".neurons")
-    widget.scroll_into_view_if_needed()
-    return widget
+    return drawn_widget(v, ".neurons", "li")
 
 
 def test_units_can_be_leafed_through_and_found_by_word(visit: Any) -> None:

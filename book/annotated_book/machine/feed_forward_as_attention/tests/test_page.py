@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from book.tests.boxes import drawn_widget
 from book.tests.charts import described, settle
 
 PAGE = "machine/feed_forward_as_attention.html"
@@ -42,8 +43,7 @@ def test_the_softmax_gives_every_pair_something(visit: Any) -> None:
 
 def test_the_value_row_says_what_follows(visit: Any) -> None:
     with visit(PAGE, as_left=True, viewport={"width": 390, "height": 800}) as v:
-        v.page.wait_for_selector(".widget-host[data-ready] .neurons li")
-        widget = v.page.locator(".neurons")
+        widget = drawn_widget(v, ".neurons", "li")
         assert widget.locator(".says b").first.inner_text() == "die"
         assert "by the token that followed" in widget.locator(".tally .part").inner_text()
         assert widget.locator("li b").all_inner_texts() == ["die"] * 6

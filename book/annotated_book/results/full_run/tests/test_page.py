@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from book.tests.boxes import box_of
+from book.tests.boxes import box_of, drawn_widget
 
 PAGE = "results/full_run.html"
 
 
 def playback(v: Any) -> Any:
-    v.page.wait_for_selector(".widget-host[data-ready] .run-playback .tile svg")
-    widget = v.page.locator(".run-playback")
-    widget.scroll_into_view_if_needed()
-    return widget
+    return drawn_widget(v, ".run-playback", ".tile svg")
 
 
 def test_the_run_is_gone_through_moment_by_moment(visit: Any) -> None:

@@ -34,7 +34,7 @@ def loss_of(model: nn.Module) -> Tensor:
 
 def train(name: str, model: Transformer, training: TrainingConfig, updates: int, optimizer: Any = None) -> Any:
     part = PARTS[name]
-    optimizer = optimizer or part.optimizer(model, training, False)
+    optimizer = optimizer or part.optimizer(model, training)
     for update in range(1, updates + 1):
         for group in optimizer.param_groups:
             group["lr"] = part.rate(100 * update, training, model.config.d_model)
@@ -168,7 +168,7 @@ def test_muon_takes_what_is_hidden(config: ModelConfig, training: TrainingConfig
     assert held == {name for name, p in model.named_parameters() if p.dim() == 2 and name != "embedding.weight"}
     assert set(hidden) == {None, (16, 16, 16), (16, 8, 8)}
     assert {group["weight_decay"] for group in muon(model, training).param_groups} == {0.0}
-    groups = PARTS["2026"].optimizer(model, training, False).param_groups
+    groups = PARTS["2026"].optimizer(model, training).param_groups
     for group in groups:
         assert all(group["weight_decay"] == (0.1 if p.dim() == 2 else 0.0) for p in group["params"])
 
@@ -178,7 +178,7 @@ def test_an_optimizer_goes_on_from_its_state(name: str, config: ModelConfig, tra
     model = PARTS[name].model(config.replace(dropout=0.0))
     optimizer = train(name, model, training, 3)
     other = copy.deepcopy(model)
-    again = PARTS[name].optimizer(other, training, False)
+    again = PARTS[name].optimizer(other, training)
     again.load_state_dict(copy.deepcopy(optimizer.state_dict()))
     train(name, model, training, 2, optimizer)
     train(name, other, training, 2, again)
@@ -230,15 +230,8 @@ def test_a_step_of_muon_waits_for_nothing_and_takes_a_tensor_as_its_rate(config:
 def test_the_doctor_finds_its_updates_healthy(name: str, config: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     """The adapter makes its optimiser through this module, so it examines the one that stands there."""
     make = PARTS[name].optimizer
-    monkeypatch.setattr(ours.optimizer_module, "make_optimizer", lambda model, training: make(model, training, False))
+    monkeypatch.setattr(ours.optimizer_module, "make_optimizer", make)
     of_updates = [name for name, invariant in INVARIANTS.items() if "updates" in invariant.needs]
     report = doctor(OurSubject(Transformer(config)), of_updates)  # the rest does not see an optimiser
     assert [one.id for one in report.findings] == of_updates and len(of_updates) >= 3
     assert report.healthy and not [one for one in report.findings if one.outcome != "passed"]
-
-
-def test_capturable_reaches_every_group_of_adam(config: ModelConfig, training: TrainingConfig) -> None:
-    for name in ("base", "adamw", "2026"):
-        optimizer = PARTS[name].optimizer(PARTS[name].model(config), training, True)
-        adams = [group for group in optimizer.param_groups if "capturable" in group]
-        assert adams and all(group["capturable"] for group in adams)

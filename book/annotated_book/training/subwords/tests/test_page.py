@@ -7,7 +7,7 @@ from typing import Any
 import annotated
 from annotated.data import Tokenizer
 from annotated_book.training.subwords.merges import first_entries
-from book.tests.boxes import box_of
+from book.tests.boxes import box_of, drawn_widget
 from book.tests.charts import move, texts, with_control
 
 PAGE = "training/subwords.html"
@@ -21,8 +21,7 @@ NASTY = [
 
 
 def widget(v: Any) -> Any:
-    v.page.wait_for_selector(".widget-host[data-ready] .merge-replay .piece")
-    return v.page.locator(".merge-replay")
+    return drawn_widget(v, ".merge-replay", ".piece")
 
 
 def shown(w: Any) -> list[str]:

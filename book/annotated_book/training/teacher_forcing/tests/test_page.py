@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from book.tests.boxes import box_of
+from book.tests.boxes import box_of, drawn_widget
 from book.tests.charts import move, texts, with_control
 
 PAGE = "training/teacher_forcing.html"
@@ -13,10 +13,7 @@ STARS = "e => [...e.querySelectorAll('.star')].filter(s => s.style.display !== '
 
 
 def stepper(v: Any) -> Any:
-    v.page.wait_for_selector(".widget-host[data-ready] .tf-stepper svg")
-    widget = v.page.locator(".tf-stepper")
-    widget.scroll_into_view_if_needed()
-    return widget
+    return drawn_widget(v, ".tf-stepper", "svg")
 
 
 def test_mask_and_shift_decide_who_sees_the_answer(visit: Any) -> None:

@@ -2,7 +2,7 @@
 
 The bank has the mistakes that people make. These are all small mistakes that can be made in the files that compute
 what a model answers: none may be cleared that changes an answer to a real sentence, but those that `CHOICES` declares.
-`python -m annotated_grader.doctor.mutants.by_rule` examines them all, which takes an hour.
+`make nightly` examines them all, which takes an hour.
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ import copy
 import importlib
 import inspect
 import signal
-import sys
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
@@ -32,8 +30,8 @@ from annotated_grader.doctor.examine import examine
 from annotated_grader.doctor.finding import Finding
 from annotated_grader.doctor.mutants import SEED, SMALL
 from annotated_grader.doctor.mutants.patching import Patches
-from annotated_grader.doctor.mutants.source_changes import Change, changes, with_fields
 from annotated_grader.doctor.probe import relative_difference
+from tests.grader.doctor.source_changes import Change, changes, with_fields
 
 FILES = (
     "model.attention",
@@ -309,30 +307,7 @@ def _time_limit(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def cleared(name: str, answers: Answers, note: Callable[[Outcome], None] = lambda _: None) -> list[str]:
+def cleared(name: str, answers: Answers) -> list[str]:
     """The changes of one module that matter, that the doctor clears, and that are no declared choice."""
     declared = {change for choice in CHOICES.values() for change in choice}
-    found = []
-    for change in changes(name):
-        note(one := outcome(change, answers))
-        if one.kind == "cleared" and str(change) not in declared:
-            found.append(str(change))
-    return found
-
-
-def main(names: Sequence[str]) -> int:
-    """Print what became of every change, and how many there were of each kind; 1 if any is cleared wrongly."""
-    torch.set_num_threads(1)
-    answers, kinds = Answers(), Counter[str]()
-
-    def note(one: Outcome) -> None:
-        kinds[one.kind] += 1
-        print(f"{one.kind:9} {one.effect:8.1e} {one.found:20} {one.change}", flush=True)
-
-    wrongly = [change for name in names or FILES for change in cleared(name, answers, note)]
-    print(dict(kinds), *(f"cleared and not declared: {change}" for change in wrongly), sep="\n")
-    return 1 if wrongly else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    return [str(c) for c in changes(name) if str(c) not in declared and outcome(c, answers).kind == "cleared"]
