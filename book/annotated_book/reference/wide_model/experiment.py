@@ -21,6 +21,8 @@ OWN, SEED = 1000, 7
 """Test sentences of a model's own text, and their seed, which is another than that of the training's own test text."""
 TRAINED = 1_000_000
 """Pairs that the wide model was trained on."""
+READ, READ_SEED, FIRST_READ = 100, 11, 1001
+"""Sentences of the wide model's own test, without slips of the finger, that were read by hand; numbered from there on."""
 Pairs = list[tuple[str, str]]
 MODELS: dict[str, tuple[str | None, Callable[[], Pairs]]] = {
     "classroom": ("classroom", lambda: [(p.source, p.target) for p in classroom_pairs("test", OWN, seed=SEED)]),
@@ -69,6 +71,9 @@ def run() -> dict[str, Any]:
                 half: {str(row["id"]): text for row, text in zip(sentences(half), texts, strict=True)}
                 for half, texts in halves.items()
             }
+            own = wide_pairs("test", READ, seed=READ_SEED, typed=False)
+            texts = greedy(translator, [pair.source for pair in own])
+            found["translations"]["own"] = {str(id): text for id, text in enumerate(texts, FIRST_READ)}
             words = {word for sentence in trained for word in sentence.split()}
             found["names"] = copied(partial(greedy, translator), words)
             found["new"] = {half: [sentences(half)[i]["id"] for i in places] for half, places in new.items()}

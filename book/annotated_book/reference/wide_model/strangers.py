@@ -11,6 +11,7 @@ import argparse
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,12 @@ def scores(found: Sequence[str], rows: Sequence[dict[str, Any]]) -> dict[str, An
         "bleu": round(sacrebleu.corpus_bleu(found, references).score, 1),
         "exact": sum(is_exact(text, row) for text, row in zip(found, rows, strict=True)),
     }
+
+
+def read_by_hand(found: Mapping[str, str]) -> Counter[str]:
+    """How many of these translations, by their sentences' numbers, got each verdict."""
+    known = verdicts()
+    return Counter(known[read]["verdict"] for id, text in found.items() if (read := (int(id), text)) in known)
 
 
 def judged(half: str, found: Mapping[str, str]) -> list[dict[str, Any]]:
