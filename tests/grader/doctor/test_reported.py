@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 import torch
 from torch import Tensor
@@ -10,6 +12,7 @@ from annotated_grader.doctor import Report, Subject, examine
 from tests.grader.doctor import odd_makes, reported
 
 
+@functools.cache
 def examined(kind: type[Subject]) -> Report:
     with torch.no_grad():
         return examine(kind())
