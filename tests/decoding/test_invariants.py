@@ -107,8 +107,9 @@ def test_cached_is_uncached(seed: int, norm: str, beam_size: int) -> None:
 
 
 @given(seed=SEEDS, beam_size=st.sampled_from([1, 3]), padding=st.integers(0, 3))
+@settings(max_examples=8)
 def test_neither_batch_nor_padding_changes_a_translation(seed: int, beam_size: int, padding: int) -> None:
-    model, source = random_model(seed), random_source(seed, [3, 7, 2, 5, 4], padding)
+    model, source = random_model(seed), random_source(seed, [3, 7, 2, 5], padding)
     together = beam_search(model, source, beam_size, num_return=beam_size)
     greedy = greedy_decode(model, source)
     for row in range(len(source)):
