@@ -632,7 +632,10 @@ def test_names_that_nobody_knows_are_copied() -> None:
     assert copied > 300
 
 
-def test_the_command_writes_files_that_a_training_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_files_that_a_training_reads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotated.cli.data.WIDE_HELD_OUT", 30)
     assert Classroom(tmp_path / "everyday", wide=True, data=DataConfig(classroom_pairs=60)).run() == 0
     names = sorted(path.name for path in (tmp_path / "everyday").iterdir())
     assert names == ["test.tsv", "train.tsv", "valid.tsv"]
