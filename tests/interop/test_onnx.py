@@ -12,7 +12,7 @@ import annotated
 from annotated.cli import main
 from annotated.config import ModelConfig
 from annotated.data import Tokenizer
-from annotated.interop import export_onnx, onnx
+from annotated.interop import export_onnx
 
 runtime = pytest.importorskip("onnxruntime", reason="ONNX needs the extra `export`")
 pytest.importorskip("onnxscript", reason="ONNX needs the extra `export`")
@@ -59,30 +59,15 @@ def test_the_lines_that_are_printed_translate(by_command, capsys):
     assert capsys.readouterr().out == annotated.load(str(model), beam_size=1)(SENTENCE) + "\n"
 
 
-def sessions(folder):
-    """The two graphs."""
-    names = ("encoder.onnx", "decoder_step.onnx")
-    return [runtime.InferenceSession(folder / name, providers=["CPUExecutionProvider"]) for name in names]
-
-
-class Traced:
-    """What the exporter is given, called as onnxruntime calls what it makes."""
-
-    def __init__(self, module):
-        self.module = module
-
-    def run(self, _, inputs):
-        with torch.no_grad():
-            found = self.module(**{name: torch.from_numpy(value) for name, value in inputs.items()})
-        return [tensor.numpy() for tensor in found]
-
-
 class Exported:
     """A model, its two graphs, and the loop that a program without torch would write."""
 
-    def __init__(self, model, graphs, longest):
-        self.model, self.config, self.longest = model, model.config, longest
-        self.encoder, self.step = graphs
+    def __init__(self, model, folder, longest):
+        self.model, self.config, self.folder, self.longest = model, model.config, folder, longest
+        self.encoder, self.step = (
+            runtime.InferenceSession(self.folder / name, providers=["CPUExecutionProvider"])
+            for name in ("encoder.onnx", "decoder_step.onnx")
+        )
 
     def start(self, source):
         c = self.config
@@ -98,21 +83,12 @@ class Exported:
         return logits, state | {"past_keys": keys, "past_values": values}
 
 
-@pytest.fixture(
-    scope="module",
-    params=["as printed", "every other choice, traced", pytest.param("every other choice", marks=pytest.mark.nightly)],
-)
+@pytest.fixture(scope="module", params=["as printed", "every other choice"])
 def exported(request, tmp_path_factory):
-    """An export takes seconds: of the other choices the exporter is asked nightly, and what it is given always."""
     if request.param == "as printed":
-        graphs = sessions(request.getfixturevalue("by_command")[1])
-        return Exported(drawn_model(PRINTED), graphs, PRINTED.max_positions)
+        return Exported(drawn_model(PRINTED), request.getfixturevalue("by_command")[1], PRINTED.max_positions)
     model = drawn_model(OTHER)
-    if request.param == "every other choice":
-        graphs = sessions(export_onnx(model, tmp_path_factory.mktemp("onnx"), max_positions=SHORT))
-    else:
-        graphs = [Traced(onnx.OnnxEncoder(model, SHORT)), Traced(onnx.OnnxDecoderStep(model, SHORT))]
-    return Exported(model, graphs, SHORT)
+    return Exported(model, export_onnx(model, tmp_path_factory.mktemp("onnx"), max_positions=SHORT), SHORT)
 
 
 @pytest.mark.parametrize("lengths, steps", [([1], 1), ([2, 9, 5, 9], 7), ([20, None], None)])
@@ -158,10 +134,10 @@ def test_beams_reorder_by_indexing(exported):
     np.testing.assert_allclose(logits, expected, rtol=0, atol=1e-4)
 
 
-def test_the_folder_says_what_it_is(by_command):
-    facts = json.loads((by_command[1] / "onnx.json").read_text())
-    assert ModelConfig.from_dict(facts["config"]) == PRINTED
-    assert (facts["pad"], facts["bos"], facts["eos"], facts["max_positions"]) == (0, 1, 2, PRINTED.max_positions)
+def test_the_folder_says_what_it_is(exported):
+    facts = json.loads((exported.folder / "onnx.json").read_text())
+    assert ModelConfig.from_dict(facts["config"]) == exported.config
+    assert (facts["pad"], facts["bos"], facts["eos"], facts["max_positions"]) == (0, 1, 2, exported.longest)
 
 
 def test_too_long_is_an_error(exported):
