@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from book.tests.sites import build_site
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSETS = ROOT / "book" / "_assets" / "book"
+OF_EACH_KIND = ("attention/masks", "training/subwords", "decoding/beam_search")
+"""Pages that ask for a whole number, a word, and a number with a sign and digits."""
 _TRY = re.compile(r"^:::\{try\} ([^\n]+)\n(.*?)^:::$", re.MULTILINE | re.DOTALL)
 BODY = """How many?
 
@@ -224,6 +227,7 @@ def test_the_solution_waits_for_an_answer_and_is_remembered(hand_made: Any) -> N
 # Those of the book
 
 
+@cache
 def of_the_book(extension: Any) -> dict[str, list[Any]]:
     """The exercises of each page, in order."""
     found: dict[str, list[Any]] = {}
@@ -269,10 +273,14 @@ def test_no_text_gives_its_answer_away(extension: Any) -> None:
             assert len(made.misses) >= 2, name
 
 
-def pages_with_exercises() -> list[str]:
+def pages_with_exercises() -> list[Any]:
+    """Those of each kind, and the others nightly: what they ask is checked above, and one script grades them all."""
     files = [file for file in page_files() if _TRY.search(file.read_text(encoding="utf-8"))]
     names = [pages.page_of(file) for file in files]
-    return [name for name in names if (html_folder() / f"{name}.html").is_file()] or ["(the book is not built)"]
+    found = [name for name in names if (html_folder() / f"{name}.html").is_file()]
+    nightly = pytest.mark.nightly
+    marked = [pytest.param(name, marks=() if name in OF_EACH_KIND else nightly) for name in found]
+    return marked or ["(the book is not built)"]
 
 
 def typed(made: Any, value: Any) -> str:

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,21 +64,25 @@ def copy(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Path:
     return root
 
 
-@pytest.mark.parametrize("place", PLACES)
 def test_a_byte_runs_the_pages_that_read_it(
-    executed: dict[str, dict[str, str]], copy: Path, extension: Callable[[str], Any], place: str
+    executed: dict[str, dict[str, str]], copy: Path, extension: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    is_current = extension("running.output_cache").is_current
-    assert all(is_current(read, copy) for read in executed.values()), "nothing has changed since the book was built"
-    file = copy / place
-    before = file.read_bytes()
-    file.write_bytes(before + b"\n")
-    try:
-        run = {page for page, read in executed.items() if not is_current(read, copy)}
-    finally:
+    part = extension("running.output_cache")
+    kept = cache(part.digest)  # forty pages read the same files
+    monkeypatch.setattr(part, "digest", kept)
+
+    def outdated() -> set[str]:
+        kept.cache_clear()
+        return {page for page, read in executed.items() if not part.is_current(read, copy)}
+
+    assert outdated() == set(), "nothing has changed since the book was built"
+    for place, wanted in PLACES.items():
+        file = copy / place
+        before = file.read_bytes()
+        file.write_bytes(before + b"\n")
+        run = outdated()
         file.write_bytes(before)
-    wanted = PLACES[place]
-    assert run == wanted if wanted is not None else len(run) >= 25
+        assert run == wanted if wanted is not None else len(run) >= 25, place
 
 
 def test_what_was_opened_becomes_sources_and_folders_of_data(tmp_path: Path, extension: Callable[[str], Any]) -> None:

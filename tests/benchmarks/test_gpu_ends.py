@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -12,23 +12,24 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks.gpu import command, runner
-from benchmarks.gpu.children import ROOT
+from benchmarks.gpu import children, command, first_ten_minutes, runner
 
 pytestmark = pytest.mark.process
 
 SIDE = "import os, pathlib, sys, time; pathlib.Path(sys.argv[1]).write_text(str(os.getpid())); time.sleep(600)"
-MAIN = """
-import pathlib, signal, sys
-signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup, and a shell's background jobs, are told to ignore these
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from benchmarks.gpu import children, command, first_ten_minutes, runner
-folder = pathlib.Path(sys.argv[1])
-def side(*_):
-    children.run([sys.executable, "-c", sys.argv[2], str(folder / "new")], 600, folder / "log")
-runner.run = first_ten_minutes.main = side
-command.main(["--device", "cpu", "--shapes", "tiny", *sys.argv[3:]])
-"""
+
+
+def benchmark(folder: Path, mode: list[str]) -> None:
+    """The command, in a fork of this process, with a side that only waits."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup, and a shell's background jobs, are told to ignore these
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.stderr = (folder / "said").open("w", encoding="utf-8", buffering=1)
+
+    def side(*_: object) -> None:
+        children.run([sys.executable, "-c", SIDE, str(folder / "new")], 600, folder / "log")
+
+    runner.run = first_ten_minutes.main = side
+    command.main(["--device", "cpu", "--shapes", "tiny", *mode])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent is gone")
@@ -42,21 +43,21 @@ command.main(["--device", "cpu", "--shapes", "tiny", *sys.argv[3:]])
     ],
 )
 def test_no_side_outlives_the_benchmark(ending: signal.Signals, mode: list[str], tmp_path: Path) -> None:
-    asked = [sys.executable, "-c", MAIN, str(tmp_path), SIDE, *mode]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(asked, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)
+    process = multiprocessing.get_context("fork").Process(target=benchmark, args=(tmp_path, mode))
+    process.start()
+    assert process.pid
     side = None
     try:
         side = int(wait_for(lambda: (tmp_path / "new").exists() and (tmp_path / "new").read_text()))
-        process.send_signal(ending)
-        said = process.communicate(timeout=300)[1]
+        os.kill(process.pid, ending)
+        process.join(300)
         wait_for(lambda: not running(side))
     finally:
         process.kill()
         if side is not None and running(side):
             os.kill(side, signal.SIGKILL)
-    assert "Traceback" not in said
-    assert process.returncode == (-ending if ending == signal.SIGKILL else 128 + ending)
+    assert "Traceback" not in (tmp_path / "said").read_text(encoding="utf-8")
+    assert process.exitcode == (-ending if ending == signal.SIGKILL else 128 + ending)
 
 
 def wait_for(found):  # type: ignore[no-untyped-def]

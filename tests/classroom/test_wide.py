@@ -563,7 +563,7 @@ def test_a_line_stands_at_most_three_times_which_is_its_weight() -> None:
 
 
 def test_the_same_seed_gives_the_same_pairs_and_splits_share_no_sentence() -> None:
-    pairs = {split: list(wide_pairs(split, 1500, seed=1, typed=False)) for split in ("train", "valid", "test")}
+    pairs = {split: list(wide_pairs(split, 800, seed=1, typed=False)) for split in ("train", "valid", "test")}
     assert list(wide_pairs("train", 50, seed=1, typed=False)) == pairs["train"][:50]
     assert {p.kind for p in pairs["valid"]} == {p.kind for p in pairs["test"]} == set(KINDS) - {"set-phrase"}
     texts = {split: {p.source for p in some if p.kind != "set-phrase"} for split, some in pairs.items()}
@@ -633,7 +633,10 @@ def test_names_that_nobody_knows_are_copied() -> None:
     assert copied > 300
 
 
-def test_the_command_writes_files_that_a_training_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_files_that_a_training_reads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotated.cli.data.WIDE_HELD_OUT", 30)
     assert Classroom(tmp_path / "everyday", wide=True, data=DataConfig(classroom_pairs=60)).run() == 0
     names = sorted(path.name for path in (tmp_path / "everyday").iterdir())
     assert names == ["test.tsv", "train.tsv", "valid.tsv"]

@@ -76,6 +76,7 @@ def same(found: list[Hypothesis], expected: list[Hypothesis]) -> None:
 
 
 @given(seed=SEEDS)
+@settings(max_examples=10)
 def test_a_beam_of_one_is_greedy_search(seed: int) -> None:
     model, source = random_model(seed), random_source(seed, [5, 2, 4, 7])
     same([h[0] for h in beam_search(model, source, 1)], greedy_decode(model, source))
@@ -96,6 +97,7 @@ def test_a_wide_beam_finds_what_trying_everything_finds(seed: int, alpha: float)
 
 
 @given(seed=SEEDS, norm=st.sampled_from(["post", "pre"]), beam_size=st.sampled_from([1, 4]))
+@settings(max_examples=10)
 def test_cached_is_uncached(seed: int, norm: str, beam_size: int) -> None:
     """Every hypothesis is worth what the whole model, without a cache, says of it."""
     model, source = random_model(seed, norm=norm), random_source(seed, [6, 3, 4])
@@ -107,8 +109,9 @@ def test_cached_is_uncached(seed: int, norm: str, beam_size: int) -> None:
 
 
 @given(seed=SEEDS, beam_size=st.sampled_from([1, 3]), padding=st.integers(0, 3))
+@settings(max_examples=8)
 def test_neither_batch_nor_padding_changes_a_translation(seed: int, beam_size: int, padding: int) -> None:
-    model, source = random_model(seed), random_source(seed, [3, 7, 2, 5, 4], padding)
+    model, source = random_model(seed), random_source(seed, [3, 7, 2, 5], padding)
     together = beam_search(model, source, beam_size, num_return=beam_size)
     greedy = greedy_decode(model, source)
     for row in range(len(source)):

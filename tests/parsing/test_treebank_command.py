@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from annotated.cli.data_treebank import Treebank
 from annotated.cli.program import _command
 from annotated.data.corpora import open_corpus
-from annotated.parsing import Parser, classroom_trees, linear_form, read_trees, read_written
+from annotated.parsing import Parser, Tree, classroom_trees, linear_form, read_trees, read_written
 from annotated.parsing.parser import PAPERS
 from annotated.recipes import recipe
 
@@ -53,13 +54,21 @@ def test_the_sections_become_pairs_of_sentence_and_tree(wsj: Path, tmp_path: Pat
     assert list(open_corpus(f"{out}/test.tsv", "test", recipe("wsj").data))[1][0] == "Its bed -LRB- $ 5 -RRB-"
 
 
-def test_without_a_folder_it_is_the_treebank_of_the_classroom(tmp_path: Path) -> None:
+def test_without_a_folder_it_is_the_treebank_of_the_classroom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = {}
+
+    def few(split: Any, count: int) -> list[Tree]:
+        asked[split] = count
+        return classroom_trees(split, min(count, 20))
+
+    monkeypatch.setattr("annotated.parsing.classroom_trees", few)
     assert Treebank(out=tmp_path, trees=20).run() == 0
+    assert asked == {"train": 20, "valid": 1000, "test": 1000}
     trees = list(read_trees((tmp_path / "train.mrg").read_text(encoding="utf-8")))
     assert trees == classroom_trees("train", 20)
     sources = [line.split("\t")[0] for line in (tmp_path / "train.tsv").read_text(encoding="utf-8").splitlines()]
     assert sources == [" ".join(tree.words()) for tree in trees]
-    assert len((tmp_path / "test.tsv").read_text(encoding="utf-8").splitlines()) == 1000
+    assert len((tmp_path / "test.tsv").read_text(encoding="utf-8").splitlines()) == 20
 
 
 def test_a_folder_that_lacks_a_section_leaves_nothing_behind(wsj: Path, tmp_path: Path) -> None:

@@ -119,18 +119,16 @@ def test_an_untrained_model_writes_nothing_but_trees(tokenizer: Tokenizer, beam_
             parameter.mul_(2)
     parser = Parser(model, tokenizer, leaves=leaves)  # type: ignore[arg-type]
     sentences = [tree.words() for tree in classroom_trees("test", 8)]
-    for most in (60, 120):
-        decoding = DecodingConfig(beam_size=beam_size, alpha=0.3, max_new_tokens=most)
-        for words, parse in zip(sentences, parser.parse(sentences, decoding), strict=True):
-            assert parse.tree is not None and parse.fault == "" and parse.hypothesis.finished
-            assert parse.tree.words() == words and parse.hypothesis.steps <= most
-            assert tree_from_linear(parse.tokens, words, leaves) == parse.tree  # type: ignore[arg-type]
-            assert leaves != "word" or tuple(token for token in parse.tokens if token[0] not in "()") == words
-            assert {part.label for part in parse.tree.subtrees() if part.is_tag} <= (
-                TAGS if leaves == "tag" else {"XX"}
-            )
-        free = parser.parse(sentences, decoding, well_formed=False)
-        assert all(one.tree is None and one.fault for one in free), "random weights write no trees by themselves"
+    most = 60
+    decoding = DecodingConfig(beam_size=beam_size, alpha=0.3, max_new_tokens=most)
+    for words, parse in zip(sentences, parser.parse(sentences, decoding), strict=True):
+        assert parse.tree is not None and parse.fault == "" and parse.hypothesis.finished
+        assert parse.tree.words() == words and parse.hypothesis.steps <= most
+        assert tree_from_linear(parse.tokens, words, leaves) == parse.tree  # type: ignore[arg-type]
+        assert leaves != "word" or tuple(token for token in parse.tokens if token[0] not in "()") == words
+        assert {part.label for part in parse.tree.subtrees() if part.is_tag} <= (TAGS if leaves == "tag" else {"XX"})
+    free = parser.parse(sentences, decoding, well_formed=False)
+    assert all(one.tree is None and one.fault for one in free), "random weights write no trees by themselves"
 
 
 def test_the_mask_depends_on_the_beginning_alone(tokenizer: Tokenizer) -> None:

@@ -17,10 +17,18 @@ from tests.grader.doctor.functional import Functional
 from tests.grader.doctor.modular import Kind, Modular
 
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "buckets")
+FLAGS = (False, True)
 PLAIN = Kind(positions="rotary", rms=True, gated=True)
 
 
-@pytest.mark.parametrize(("positions", "log", "claimed"), itertools.product(POSITIONS, (False, True), (True, False)))
+@pytest.mark.parametrize(
+    ("positions", "log", "claimed"),
+    [
+        ("sinusoidal", False, True), ("learned", True, False), ("rotary", False, False), ("alibi", True, True),
+        ("buckets", False, False),
+        *[pytest.param(*kind, marks=pytest.mark.nightly) for kind in itertools.product(POSITIONS, FLAGS, FLAGS)],
+    ],
+)  # fmt: skip
 def test_right_models_are_cleared(positions: str, log: bool, claimed: bool) -> None:
     kind = Kind(positions, gated=not log, log_probabilities=log, claims_positions=claimed)
     report = examine(Functional(kind))
@@ -40,7 +48,7 @@ def test_right_models_are_cleared(positions: str, log: bool, claimed: bool) -> N
         ("dropout_stays", "dropout-off", []),  # without modules it may be in training mode still
     ],
 )
-@pytest.mark.parametrize("positions", ["learned", "rotary"])
+@pytest.mark.parametrize("positions", ["rotary", pytest.param("learned", marks=pytest.mark.nightly)])
 def test_wrong_models_are_found_and_named_truly(wrong: str, cause: str, named: list[str], positions: str) -> None:
     report = examine(Functional(dataclasses.replace(PLAIN, positions=positions, wrong=wrong)))
     assert next(iter(report.causes)) == cause, str(report)

@@ -451,9 +451,9 @@ def test_the_list_names_every_invariant(capsys: pytest.CaptureFixture[str]) -> N
 # Fingerprints
 
 
-@pytest.mark.parametrize("id", ["average_is_last", "mask_inverted", "texts_not_reordered", "bleu_of_lower_case"])
-def test_what_the_bank_measures_is_what_is_recorded(id: str) -> None:
-    assert record_fingerprints.measured_for(id) == fingerprints.recorded()[id]
+def test_what_the_bank_measures_is_what_is_recorded() -> None:
+    """Of one mistake; `make exercises` compares them all."""
+    assert record_fingerprints.measured_for("average_is_last") == fingerprints.recorded()["average_is_last"]
 
 
 def test_every_known_mistake_has_all_its_fingerprints() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 import torch
 from torch import Tensor
@@ -10,6 +12,7 @@ from annotated_grader.doctor import Report, Subject, examine
 from tests.grader.doctor import odd_makes, reported
 
 
+@functools.cache
 def examined(kind: type[Subject]) -> Report:
     with torch.no_grad():
         return examine(kind())
@@ -23,7 +26,14 @@ def test_a_right_model_in_an_odd_style_is_cleared(kind: type[Subject]) -> None:
     assert report.counts["passed"] >= 16
 
 
-@pytest.mark.parametrize("kind", reported.REPORTED)
+AGAIN = (reported.MaskTakenForAnother, reported.NormOverSentence, reported.PaddingIsRead, reported.Unpacked)
+"""Of these another one has the same cause and the same name."""
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=pytest.mark.nightly) if kind in AGAIN else kind for kind in reported.REPORTED],
+)
 def test_a_reported_mistake_is_found_and_named(kind: type[odd_makes.Odd]) -> None:
     report, (cause, words) = examined(kind), reported.REPORTED[kind]
     assert cause in report.causes and not report.of("error"), str(report)

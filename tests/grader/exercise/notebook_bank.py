@@ -34,7 +34,8 @@ class HonestNotebook:
     name: str
     exercise: str
     points: int
-    quick: bool
+    whole: bool
+    """Whether its answer has all of the hidden points too."""
     cells: tuple[tuple[str, str], ...]
 
     def text(self) -> str:
@@ -83,7 +84,7 @@ def notebooks() -> tuple[HonestNotebook, ...]:
         points = next((int(field) for field in rest if field.isdigit()), find(exercise).points_public)
         made.append(
             HonestNotebook(
-                name, exercise, points, "quick" in rest, tuple((tag, code.strip("\n")) for tag, code in cells)
+                name, exercise, points, "whole" in rest, tuple((tag, code.strip("\n")) for tag, code in cells)
             )
         )
     return tuple(made)

@@ -25,3 +25,4 @@ def test_the_bank_is_wide() -> None:
 def test_notebook_file_and_grade_agree(found: dict[str, Verdicts], one: HonestNotebook) -> None:
     got = found[one.name]
     assert (got.in_notebook, got.from_file, got.graded) == (one.points,) * 3, got
+    assert not one.whole or got.total == got.maximum, got

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import zipfile
 from pathlib import Path
 
@@ -16,12 +15,6 @@ from tests.grader.instructor.classes import METADATA, PLATFORMS, Class, build, r
 from tests.grader.instructor.classes_of_people import FOUND, LEVELS, SPELLINGS, STUBS
 
 pytestmark = pytest.mark.process
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Children are started without a tidy memory: in a process with torch this takes longer than all else here."""
-    monkeypatch.setattr(gc, "collect", lambda: 0)
 
 
 CLASSES = PLATFORMS | SPELLINGS | STUBS | LEVELS | FOUND

@@ -115,7 +115,9 @@ def evil(v):
 }
 
 
-@pytest.mark.parametrize("name", FORGED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.nightly) if name.startswith("list") else name for name in FORGED]
+)
 def test_a_forged_reply_costs_its_own_answer_only(room: Path, name: str) -> None:
     code = forging(FORGED[name] + "main.codec.encode = evil\n")
     (room / "ben_ex99-1.py").write_text(code, encoding="utf-8")

@@ -66,7 +66,7 @@ def test_one_graph_for_a_compiler(monkeypatch):
     torch._dynamo.reset()
     monkeypatch.setattr(packed, "gains_from_one_product", lambda _: True)
     torch.manual_seed(0)
-    model, shape = Transformer(CONFIG), StaticShape(32, 16)
+    model, shape = Transformer(CONFIG.replace(num_decoder_layers=2)), StaticShape(32, 16)
     laid = shape.views(shape.lay_out(BATCH))
     rows = laid.source, laid.source_rows, laid.target_in, laid.target_rows
     compiled = torch.compile(packed.forward_rows, fullgraph=True, dynamic=False, backend="aot_eager")

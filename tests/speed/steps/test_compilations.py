@@ -63,7 +63,7 @@ def padding_of_a_gpu(q, k, v, attn_mask=None, is_causal=False, dropout_p=0.0):
     return F.softmax(q @ k.transpose(-2, -1), dim=-1) @ v
 
 
-@pytest.mark.parametrize("batches", [60, pytest.param(300, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("batches", [25, pytest.param(300, marks=pytest.mark.nightly)])
 def test_ragged_batches_of_one_process_and_of_eight_are_one_graph(monkeypatch, batches):
     """Batches of a tenth of the paper's tokens, which are full, or as long on both sides, more often than the whole."""
     torch._dynamo.reset()
@@ -90,17 +90,18 @@ def test_ragged_batches_of_one_process_and_of_eight_are_one_graph(monkeypatch, b
     assert {equal for equal, _ in kinds} == {True, False}, "both kinds came"
 
 
-def test_an_epoch_has_few_shapes_of_attention():
+@pytest.mark.parametrize("pairs", [600_000, pytest.param(4_500_000, marks=pytest.mark.nightly)])
+def test_an_epoch_has_few_shapes_of_attention(pairs):
     """Keys (B, S) of the encoder, (B, T) of the decoder and (B, T, S) across: a kernel may be prepared for each."""
     exact, uniform, batches = set(), set(), 0
-    for source, target in wmt_batches(4_500_000, 25_000):
+    for source, target in wmt_batches(pairs, 25_000):
         batches += 1
         for shapes, (size, s, t) in (
             (exact, (len(source), source.max(), target.max())),
             (uniform, (*uniform_size(len(source), source.max()), uniform_size(0, target.max())[1])),
         ):
             shapes.update((("encoder", size, s), ("decoder", size, t), ("cross", size, t, s)))
-    assert 5_000 < batches < 6_000 and len(exact) > 4000
+    assert 1100 < 1e6 * batches / pairs < 1350 and len(exact) > 1000
     assert len(uniform) <= 400
 
 

@@ -270,8 +270,14 @@ def faulty_train(rank: int, small, fault: str, changes: dict[str, object]) -> No
     os._exit(0)  # a group that is broken need not be left in order
 
 
-@pytest.mark.parametrize("changes", [{}, {"overlap_exchange": True}, FAULTY], ids=["plain", "overlap", "bf16 overlap"])
-@pytest.mark.parametrize("fault", ["dies", "is silent"])
+@pytest.mark.parametrize(
+    ("fault", "changes"),
+    [
+        ("dies", {}), ("dies", FAULTY), ("is silent", {"overlap_exchange": True}),
+        *[pytest.param("is silent", changes, marks=pytest.mark.nightly) for changes in ({}, FAULTY)],
+        pytest.param("dies", {"overlap_exchange": True}, marks=pytest.mark.nightly),
+    ],
+)  # fmt: skip
 def test_a_process_that_is_lost_is_told_as_such(buckets, fault, changes):
     limit = {"peer_timeout": 5.0} if fault == "is silent" else {}
     codes = in_processes(2, faulty_train, buckets, fault, changes | limit)

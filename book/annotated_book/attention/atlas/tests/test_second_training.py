@@ -36,7 +36,7 @@ def test_without_a_run_the_command_is_named(tmp_path: Path) -> None:
 
 
 def test_the_findings_of_the_first_model_name_its_heads() -> None:
-    found = findings(annotated.load("classroom"), list(classroom_pairs("test", 60)))
+    found = findings(annotated.load("classroom"), list(classroom_pairs("test", 30)))
     aligner = max(found["aligners"], key=lambda row: row["hits"])
     assert [(row["kind"], row["layer"], row["head"]) for row in found["article_heads"]] == [("cross", 2, 0)]
     assert (aligner["layer"], aligner["head"]) == (2, 2)

@@ -56,10 +56,11 @@ def translator() -> annotated.Translator:
     return page_translator()
 
 
-def in_the_page(data: dict[str, Any], id: str) -> list[dict[str, Any]]:
-    given = {"data": data, "ids": [id], "pairs": PAIRS, "pads": PADS, **FILES}
-    (found,) = evaluate(FOLDER / "mistakes.js", WORK, given)
-    return found
+@pytest.fixture(scope="module")
+def in_the_page(data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """What each model computes for each pair; in one process, which reads the weights once."""
+    given = {"data": data, "ids": list(CASES), "pairs": PAIRS, "pads": PADS, **FILES}
+    return dict(zip(CASES, evaluate(FOLDER / "mistakes.js", WORK, given), strict=True))
 
 
 def close(found: list[list[float]], expected: torch.Tensor) -> None:
@@ -87,10 +88,10 @@ def check_maps(found: dict[str, list[list[float]]], maps: annotated.AttentionMap
 @pytest.mark.parametrize("id", CASES)
 @torch.no_grad()
 def test_the_page_makes_the_mistake_of_the_bank(
-    data: dict[str, Any], translator: annotated.Translator, id: str
+    in_the_page: dict[str, list[dict[str, Any]]], translator: annotated.Translator, id: str
 ) -> None:
     model, tokenizer = translator.model, translator.tokenizer
-    for (text, target), one in zip(PAIRS, in_the_page(data, id), strict=True):
+    for (text, target), one in zip(PAIRS, in_the_page[id], strict=True):
         source, read = [*tokenizer.encode(text), EOS], [BOS, *tokenizer.encode(target)]
         asked = torch.tensor([source]), torch.tensor([read])
         with nullcontext() if id == HEALTHY else switched_on(id):

@@ -20,6 +20,7 @@ from annotated.parsing import (
     training_line,
 )
 from annotated.parsing.parser import PAPERS
+from annotated_book.results.parsing import experiment
 from annotated_book.results.parsing.attention import bracket_attention, bracket_pairs
 from annotated_book.results.parsing.experiment import PLANS, Experiment, Plan, kept, run, training
 from annotated_book.results.parsing.scores import GREEDY, attached_to, attachments, measured
@@ -105,7 +106,10 @@ def test_the_settings_are_the_papers_where_they_are_not_sizes() -> None:
     assert [plan.trees for plan in PLANS] == [500, 2_000, 8_000, 40_000]
 
 
-def test_the_experiment_in_little_and_its_pieces_are_made_once(tmp_path: Path) -> None:
+def test_the_experiment_in_little_and_its_pieces_are_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A model of three updates writes up to the bound, so that its layers are what the test would take long for.
+    monkeypatch.setattr(experiment, "MODEL", experiment.MODEL.replace(num_encoder_layers=1, num_decoder_layers=1))
+    monkeypatch.setattr(experiment, "VALIDATION", 20)
     plans = Plan(30, 0.1, updates=3), Plan(40, 0.0, updates=3)
     held_out = {"sentences": classroom_trees("test", 2), "attachments": classroom_trees("attachments", 2)}
     little = Experiment(plans, plans[0], plans[1], Plan(30, 0.1, updates=6), 1, tmp_path, held_out)

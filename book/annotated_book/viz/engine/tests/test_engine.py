@@ -34,13 +34,13 @@ ODD = [
     "\x00\u0301e<s>",
     *WRITTEN,
 ]
-SENTENCES = [range(40), pytest.param(range(40, 200), marks=pytest.mark.nightly)]
+SENTENCES = [range(16), pytest.param(range(16, 200), marks=pytest.mark.nightly)]
 CHANGED_SENTENCES = [range(3), pytest.param(range(3, 10), marks=pytest.mark.nightly)]  # for each change
 SIGNS = (
     "\t\n\r\x00\x1c\x1f\x7f \x85\xa0\xad\u0301\u0308\u061c\u1680\u200b\u200c\u200d\u200e\u2028\u202e\u202f\u2060"
     "\u2065\u2069\u3000\ufe0f\ufeff"
 )
-WIDE_SENTENCES = [range(100), pytest.param(range(100, 300), marks=pytest.mark.nightly)]
+WIDE_SENTENCES = [range(30), pytest.param(range(30, 300), marks=pytest.mark.nightly)]
 CLOSE = 1e-3  # nats: two tokens that are closer may change places by rounding
 
 
@@ -63,7 +63,7 @@ def some_pairs(numbers: range) -> list[Any]:
     return list(classroom_pairs("test", numbers.stop))[numbers.start :]
 
 
-@pytest.fixture(scope="module", params=SENTENCES, ids=["40 sentences", "160 more"])
+@pytest.fixture(scope="module", params=SENTENCES, ids=["16 sentences", "184 more"])
 def pairs(request: pytest.FixtureRequest) -> list[Any]:
     return some_pairs(request.param)
 
@@ -310,7 +310,7 @@ def test_tokens_of_the_wide_model_are_those_of_the_library(
     assert [text for _, text in found] == [tokenizer.decode(ids) for ids, _ in found]
 
 
-@pytest.mark.parametrize("numbers", WIDE_SENTENCES, ids=["100 sentences", "200 more"])
+@pytest.mark.parametrize("numbers", WIDE_SENTENCES, ids=["30 sentences", "270 more"])
 def test_translations_of_the_wide_model_are_those_of_the_library(
     wide_data: dict[str, Any], wide_translator: annotated.Translator, numbers: range
 ) -> None:
