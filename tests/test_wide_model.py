@@ -50,6 +50,6 @@ def test_what_everybody_types_first(translator: annotated.Translator, english: s
 
 
 def test_unseen_sentences(translator: annotated.Translator) -> None:
-    pairs = list(wide_pairs("test", 150, seed=3))
+    pairs = list(wide_pairs("test", 60, seed=3))
     found = translator.translate([pair.source for pair in pairs], beam_size=4)
     assert sum(text == pair.target for text, pair in zip(found, pairs, strict=True)) / len(pairs) >= 0.6

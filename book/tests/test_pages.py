@@ -25,8 +25,8 @@ CODE = "decoding/beam_search"
 """The page whose listings are judged too; the colours of code are the same everywhere, and it has most of them."""
 API = "reference/api/decoding"
 """The page of generated descriptions that axe judges for all of them: they are long, and made by one template."""
-TEMPLATES = ("intro", "attention/scaled_dot_product", CODE, "reference/notation", "reference/exercises", API)
-"""A page of each kind: front page, chapters, reference, list, generated descriptions."""
+TEMPLATES = ("intro", CODE, "reference/notation", "reference/exercises", API)
+"""A page of each kind: front page, chapter, reference, list, generated descriptions."""
 LOOKS = {
     "wide": {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}},
     "narrow": {"color_scheme": "dark", "viewport": {"width": 390, "height": 844}},
@@ -188,7 +188,8 @@ def test_another_page_stands_alone_too(visit: Any, book: Path, other_page: str) 
     check_policy((book / f"{other_page}.html").read_text(encoding="utf-8"))
     with visit(f"{other_page}.html", color_scheme="light", viewport={"width": 390, "height": 844}) as v:
         assert v.overflow() <= 0
-        assert other_page.startswith("source/") or v.axe() == []
+        # Axe looks at the shorter index of Sphinx's two: the other has thousands of the same entries.
+        assert other_page.startswith(("source/", "genindex")) or v.axe() == []
         assert v.foreign == [] and v.errors == []
 
 

@@ -22,7 +22,7 @@ OWN, SEED = 1000, 7
 TRAINED = 1_000_000
 """Pairs that the wide model was trained on."""
 READ, READ_SEED, FIRST_READ = 100, 11, 1001
-"""Sentences of the wide model's own test, without slips of the finger, that were read by hand; numbered from there on."""
+"""Sentences of the wide model's own test, without slips of the finger, that were read by hand; their first number."""
 Pairs = list[tuple[str, str]]
 MODELS: dict[str, tuple[str | None, Callable[[], Pairs]]] = {
     "classroom": ("classroom", lambda: [(p.source, p.target) for p in classroom_pairs("test", OWN, seed=SEED)]),
