@@ -133,7 +133,7 @@ def _classroom_small() -> Recipe:
 
 
 def _classroom_wide() -> Recipe:
-    """The model of everyday English that the package ships: two to three hours of two cores. Ours.
+    """The model of everyday English that the package ships: three hours of two cores. Ours.
 
     Its text comes from `annotated data classroom data/classroom-wide --wide --classroom-pairs 1000000`.
     """

@@ -14,7 +14,7 @@ from annotated.classroom import classroom_pairs
 from annotated.classroom.wide import wide_pairs
 from annotated.loading import load
 from annotated.translator import Translator
-from annotated_book.reference.wide_model.copying import copied
+from annotated_book.reference.wide_model.copying import KINDS, copied
 from annotated_book.reference.wide_model.strangers import HALVES, greedy, plain, scores, sentences
 
 OWN, SEED = 1000, 7
@@ -48,6 +48,12 @@ def never_trained(half: str, trained: set[str]) -> list[int]:
     return [place for place, row in enumerate(sentences(half)) if plain(row["en"]) not in trained]
 
 
+def names_copied(translator: Translator, trained: set[str]) -> dict[str, Any]:
+    """How many names that no training sentence has are copied whole, by their kinds."""
+    text = f" {'  '.join(trained)} "
+    return {kind: copied(partial(greedy, translator), lambda name: f" {plain(name)} " in text, kind) for kind in KINDS}
+
+
 def run() -> dict[str, Any]:
     """Translate with each of the models; what the wide one made of the strangers' sentences is recorded whole."""
     trained = {plain(pair.source) for pair in wide_pairs("train", TRAINED)}
@@ -74,7 +80,6 @@ def run() -> dict[str, Any]:
             own = wide_pairs("test", READ, seed=READ_SEED, typed=False)
             texts = greedy(translator, [pair.source for pair in own])
             found["translations"]["own"] = {str(id): text for id, text in enumerate(texts, FIRST_READ)}
-            words = {word for sentence in trained for word in sentence.split()}
-            found["names"] = copied(partial(greedy, translator), words)
+            found["names"] = names_copied(translator, trained)
             found["new"] = {half: [sentences(half)[i]["id"] for i in places] for half, places in new.items()}
     return found
