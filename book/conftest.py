@@ -105,8 +105,11 @@ def site(book: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def wheels(extension: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The wheels of library and grader by their packages, as the book builds them."""
-    return extension("delivery.downloads").build_wheels(tmp_path_factory.mktemp("wheel"))
+    """The wheels of library, grader and book by their packages: the built book's if they are of this very code."""
+    folder, built_with_the_book = tmp_path_factory.mktemp("wheel"), ROOT / "_build" / ".wheel" / "wheel"
+    if built_with_the_book.is_dir():
+        shutil.copytree(built_with_the_book, folder, dirs_exist_ok=True)
+    return extension("delivery.downloads").build_wheels(folder)
 
 
 @pytest.fixture(scope="session")
