@@ -314,7 +314,8 @@ def test_code_links_lead_to_its_line(visit: Any, some_listing_page: str) -> None
     with visit(f"{some_listing_page}.html") as v:
         v.page.evaluate("document.querySelectorAll('details').forEach(e => { e.open = true })")
         v.page.locator(".library-source-caption a[href*='#line-']").first.click()
+        v.page.wait_for_url("**/source/**#line-*")
         number = v.page.url.rpartition("#line-")[2]
-        assert v.page.locator(f"[id='line-{number}']").count() == 1
+        v.page.locator(f"[id='line-{number}']").wait_for(state="attached")
         line = v.page.locator("main pre").inner_text().splitlines()[int(number) - 1]
         assert re.search(r"(?:def|class) \w", line)
