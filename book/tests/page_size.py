@@ -17,7 +17,7 @@ ON_ARRIVAL = 740 * KIB
 """What a page may load before its reader scrolls or asks for anything; with a chart in the first screen, 340 of it are
 Vega and the charts' letters."""
 PLAIN = 390 * KIB
-"""What a page without charts may load besides its own text: styles, scripts, letters. Chinese ones, of the glossary, are 50."""
+"""What a page without charts may load besides its own text; the Chinese letters of the glossary are 50 of it."""
 WITH_CHARTS = 810 * KIB
 """What a page may load until its last chart is drawn: Vega comes with the first chart, and is 300 of this; the charts'
 letters are 40."""
