@@ -136,7 +136,7 @@ class Filled:
             pattern = self._fitting(subject, more["of"]) if subject else None
             if kind == "VP":
                 subject = subject or pronoun(self.draw, self.draw.pick(wishes.subjects or ("I",)).replace("_", " "))
-                often = ("people",) if self.draw.chance(0.06) else ("people", "action")
+                often: tuple[str, ...] = ("people",) if self.draw.chance(0.06) else ("people", "action")
                 often += ("commanded",) if wishes.subjects and wishes.subjects[0].endswith("you") else ()
                 wishes = Wishes(negated=wishes.negated if "neg" in spec else 0.0, time=wishes.time if "time" in spec
                                 else 0.15, tenses=("present",), kinds=wishes.kinds if "k=" in spec else often,
