@@ -160,9 +160,12 @@ def test_without_the_wide_model_the_classroom_model_answers_as_ever(visit: Any) 
         held: list[Any] = []
         v.context.route("**/live/wide.js", lambda route: held.append(route))
         box, field = v.page.locator(".live"), v.page.get_by_role("combobox", name="English")
-        field.fill(STRANGER)
+        with v.page.expect_request("**/live/wide.js"):  # which may be asked for later than the panel says so
+            field.fill(STRANGER)
         after(v, "Fetching the wide model …")
         assert "Asking the wide model (6 MB, fetched once)" in box.locator(".live-model").inner_text()
+        while not held:
+            v.page.wait_for_timeout(20)
         held.pop().abort()
         says(v, "The wide model did not load. Translated by the classroom model.")
         assert "This model has never read “Hello”" in box.locator(".live-notes").inner_text()
