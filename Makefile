@@ -139,7 +139,7 @@ classroom: $(INSTALLED)  ## train the classroom model again and put it into the 
 classroom-wide: $(INSTALLED)  ## train the model of everyday English again and put it into the package
 	test -d data/classroom-wide || $(BIN)/annotated data classroom data/classroom-wide --wide --classroom-pairs 1000000
 	$(BIN)/annotated train build/classroom-wide --preset classroom-wide
-	$(BIN)/annotated average build/classroom-wide build/classroom-wide/int8 --last 20 --int8
+	$(BIN)/annotated average build/classroom-wide build/classroom-wide/int8 --int8
 	mkdir -p annotated/assets/classroom-wide
 	cp build/classroom-wide/int8/* build/classroom-wide/log.jsonl annotated/assets/classroom-wide/
 

@@ -307,7 +307,7 @@ def test_from_a_file_to_a_model(tmp_path: Path, monkeypatch, capsys) -> None:
     assert "80 pairs" in prepared and "longest" in prepared and "packed 100 %" in prepared
     written = (tmp_path / "run" / "tokenizer.json").stat().st_mtime_ns
     training = ["--training.updates=4", "--training.batch-tokens=200", "--training.checkpoint-every=2"]
-    training += ["--training.device=cpu", "--training.validate-bleu=2"]
+    training += ["--training.device=cpu", "--training.validate-bleu=2", "--training.average-last=1"]
     train = ["train", run, "--quiet", *SMALL, *training, *data]
     assert main(train) == 0
     shown = capsys.readouterr()
@@ -315,7 +315,7 @@ def test_from_a_file_to_a_model(tmp_path: Path, monkeypatch, capsys) -> None:
     assert (tmp_path / "run" / "tokenizer.json").stat().st_mtime_ns == written  # found ready
     assert main([*train, "--new"]) == 1
     assert "already holds a training run" in capsys.readouterr().err
-    assert main(["average", run, str(tmp_path / "mean"), "--last", "2"]) == 0
+    assert main(["average", run, str(tmp_path / "mean")]) == 0, "of as many as the training's own"
     mean, _ = load_model(tmp_path / "mean")
     last, _ = load_model(tmp_path / "run" / "model")
     assert all(torch.equal(a, b) for a, b in zip(mean.state_dict().values(), last.state_dict().values(), strict=True))

@@ -20,19 +20,24 @@ class Average:
     """Folder that `annotated train` wrote."""
     out: tyro.conf.Positional[Path]
     """Model folder to write."""
-    last: int = TrainingConfig.average_last
-    """How many checkpoints; the paper takes 5 for its base and 20 for its big model."""
+    last: int | None = None
+    """How many checkpoints, if not as many as the training's own average has (the paper's base 5, its big model 20)."""
     int8: bool = False
     """Write one byte a number instead of four, with a scale for each row, as a page in a browser fetches it."""
 
     def run(self) -> int:
         """Average and save."""
         from annotated.runs.last_checkpoints import average_last
+        from annotated.runs.log import last_start, read_records
         from annotated.saving import load_model, longest_source, save_pretrained
 
-        if self.last < 1:
+        if self.last is not None and self.last < 1:
             raise ValueError(f"--last must be at least 1, not {self.last}")
-        state, chosen = average_last(self.run_folder, self.last)
+        log = self.run_folder / "log.jsonl"
+        started = last_start(read_records(log, strict=False)) if log.is_file() else {}
+        training = started.get("configuration", {}).get("training", {})
+        count = self.last or training.get("average_last", TrainingConfig.average_last)
+        state, chosen = average_last(self.run_folder, count)
         model, tokenizer = load_model(chosen[-1])
         model.load_state_dict(state)
         save_pretrained(self.out, model, tokenizer, longest_source(chosen[-1]), int8=self.int8)

@@ -110,7 +110,7 @@ class Visit:
         self._listeners = {"request": self._on_request, "pageerror": self._on_error, "console": self._on_message}
         for event, listener in self._listeners.items():
             self.page.on(event, listener)
-        self.page.bring_to_front()
+        self.page.bring_to_front()  # in a tab behind others Chromium draws one frame a second
         if not left:
             self.page.set_viewport_size(size)
             self.page.emulate_media(**media)
