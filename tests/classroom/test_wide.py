@@ -11,7 +11,7 @@ import pytest
 from annotated.classroom import join_words
 from annotated.classroom.phrases import Draw
 from annotated.classroom.wide import clauses as c
-from annotated.classroom.wide import wide_pairs
+from annotated.classroom.wide import names, wide_pairs
 from annotated.classroom.wide.agreeing import possessive_pronoun, relative
 from annotated.classroom.wide.corpus import KINDS
 from annotated.classroom.wide.drawing import Wishes, draw_clause
@@ -631,6 +631,31 @@ def test_names_that_nobody_knows_are_copied() -> None:
             word, wort = pair.written[i], pair.german[j]
             copied += word == wort and word[0].isupper() and i > 0
     assert copied > 300
+
+
+def test_invented_names_have_parts_too() -> None:
+    draw = Draw(random.Random(0).random)
+    people = [names.invented(draw) for _ in range(2000)]
+    hyphens, prefixes = (sum(mark in name for name in people) for mark in "-'")
+    assert hyphens in range(200, 400) and prefixes in range(80, 250)
+    assert all(part[0].isupper() for name in people for part in name.split("-"))
+    cities = [names.city(draw) for _ in range(2000)]
+    assert {"San", "Los", "Bad"} <= {english.split()[0] for english, _ in cities if " " in english}
+    assert all(english == german for english, german in cities if "-" in english)
+    assert sum(" " in names.surname(draw) for _ in range(2000)) in range(60, 200)
+
+
+@pytest.mark.parametrize(
+    ("who", "job"), [("father", "Lehrer"), ("mother", "Lehrerin"), ("sister", "Lehrerin"), ("brother", "Lehrer")]
+)
+def test_a_job_is_that_of_a_man_or_of_a_woman(who: str, job: str) -> None:
+    frame = Frame(f"{{o:'{who}' !my+s}} is {{j:JOB of=o}}.", "{o.n} ist {j}.", "")
+    chance, found = random.Random(3), set()
+    for _ in range(3000):
+        english, german = draw_frame(Draw(chance.random), frame)
+        if english[-2][0] == "teacher" and english[-3][0] == "a":
+            found.add(german[-2][0])
+    assert found == {job}
 
 
 def test_the_command_writes_files_that_a_training_reads(

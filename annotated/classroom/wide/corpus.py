@@ -137,14 +137,14 @@ def _capital(tokens: list[Token]) -> list[Token]:
 
 
 def draw_pair(draw: Draw) -> tuple[str, Both]:
-    """One or two sentences, with the name of the kind of the first."""
+    """One sentence, sometimes two or three, with the name of the kind of the first."""
     kind = draw.pick(_BAG)
     english, german = KINDS[kind][0](draw)
     if kind == "statement" and draw.chance(0.08):
         first, erstes = draw.pick(_OPENINGS)
         key = draw.key()
         english, german = [*((w, key) for w in first.split()), *english], [*((w, key) for w in erstes.split()), *german]
-    if draw.chance(0.09):
+    for _ in range(draw.pick((1, 1, 1, 2)) if draw.chance(0.1) else 0):
         other = KINDS[draw.pick(_BAG)][0](draw)
         english, german = [*english, *other[0]], [*german, *other[1]]
     return kind, (_capital(english), _capital(german))

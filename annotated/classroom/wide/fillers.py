@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from annotated.classroom.morphology import number_words
 from annotated.classroom.phrases import Draw
+from annotated.classroom.wide import names
 from annotated.classroom.wide.lexicon import WideAdjective, adjectives, nouns_of, pairs_of
-from annotated.classroom.wide.nominals import INTENSIFIERS, Phrase, Token, fixed, invented
+from annotated.classroom.wide.nominals import INTENSIFIERS, Phrase, Token, fixed
 
 Both = tuple[list[Token], list[Token]]
 DEGREES = (*INTENSIFIERS, ("too", "zu"), ("so", "so"), ("very", "sehr"), ("a bit", "ein bisschen"),
@@ -31,15 +32,17 @@ def fill(draw: Draw, spec: str, subject: Phrase | None = None) -> Both:
 
 
 def _city(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
-    if draw.chance(0.5):
-        name = invented(draw)
-        return fixed(draw, name, name)
-    return fixed(draw, *draw.pick(pairs_of("names", "city")))
+    return fixed(draw, *names.city(draw))
 
 
 def _name(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
-    sex = arguments[0] if arguments else draw.pick(("female", "male"))
-    name = invented(draw) if draw.chance(0.55) else draw.pick(pairs_of("names", sex))[0]
+    gender = "m" if arguments == ["male"] else "f" if arguments else draw.pick("mf")
+    name = names.first_name(draw, gender)
+    return fixed(draw, name, name)
+
+
+def _surname(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
+    name = names.surname(draw)
     return fixed(draw, name, name)
 
 
@@ -56,6 +59,8 @@ def _number(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
 
 def _job(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
     noun = draw.pick(nouns_of("job"))
+    while subject is not None and noun.feminine is None and noun.gender != subject.gender:
+        noun = draw.pick(nouns_of("job"))  # not: he is a waitress
     key = draw.key()
     if subject is not None and subject.agrees == "p" and subject.pronoun not in ("you", "formal you"):
         return [(w, key) for w in noun.plural.split()], [(noun.forms["p"][0], key)]
@@ -225,7 +230,8 @@ def _half(draw: Draw, arguments: list[str], subject: Phrase | None) -> Both:
 
 
 _MAKERS = {
-    "CITY": _city, "NAME": _name, "NUM": _number, "JOB": _job, "ADJ": _adjective, "ADJBARE": _bare_adjective,
-    "MORE": _comparative, "MOST": _superlative, "CLOCK": _clock, "PRICE": _price, "DATE": _date, "YEAR": _year,
-    "NOUN": _noun, "PHONE": _phone, "QTY": _quantity, "SOMETHING": _something, "HALF": _half,
+    "CITY": _city, "NAME": _name, "SURNAME": _surname, "NUM": _number, "JOB": _job, "ADJ": _adjective,
+    "ADJBARE": _bare_adjective, "MORE": _comparative, "MOST": _superlative, "CLOCK": _clock, "PRICE": _price,
+    "DATE": _date, "YEAR": _year, "NOUN": _noun, "PHONE": _phone, "QTY": _quantity, "SOMETHING": _something,
+    "HALF": _half,
 }  # fmt: skip

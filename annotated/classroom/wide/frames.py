@@ -7,7 +7,7 @@ A slot is `{name.form:spec}`; the spec is given once, in the English.
 | `S wishes` a clause | `{c}`; `q` question, `p` predicate | `m` main, `v` verb first, `s` last; `p`, `pe`, `sp` |
 | `VP wishes` a verb phrase | `{v}` base, `{v.ing}` | `inf`, `infb`, `inf-lieber`, `zu`, `i1`, `i2`, `ib` |
 | classes of nouns, as in verb phrases | `{o}`, `be`, `was`, `v-cost` | `n`, `a`, `d`, `g`, `sein`, `war`, `v-kosten` |
-| `KIND` | as in verb phrases | |
+| `KIND` | as in verb phrases; `JOB of=s` of a woman, if *s* is one | |
 | `GAP of=a !the` what clause `a` (wish `gap`) asks for | `{o}`, `rel` that | `a`, `rel` den, auf den, dem |
 | `ONE of=o colour` (or `mine`, `this`, `more`) | `{x}` the red one | `n`, `a`, `d` |
 | any noun | `rel`, `whose`, `it`, `ita` | `rel`, `whose`, `it` er, `ita` ihn, `itd` ihm, `wurde` |
@@ -155,7 +155,9 @@ class Filled:
         if kind == "PRON":
             return pronoun(self.draw, self.draw.pick(spec.split()[1:]).replace("_", " "))
         if kind.isupper():
-            return fill(self.draw, spec)
+            before, _, source = spec.partition(" of=")
+            person = self.values.get(source)
+            return fill(self.draw, before, person if isinstance(person, Phrase) else None)
         drawn = draw_object(self.draw, spec if "!" in spec else spec + " ", None)
         single = "!" in spec and all("+s" in word for word in spec.partition("!")[2].split(","))
         while single and drawn.agrees == "p":  # 'this is my', and not trousers

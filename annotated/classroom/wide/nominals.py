@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from annotated.classroom import morphology as m
 from annotated.classroom.phrases import Draw
-from annotated.classroom.wide.lexicon import WideAdjective, WideNoun, adjectives_for, nouns_of, pairs_of
+from annotated.classroom.wide import names
+from annotated.classroom.wide.lexicon import WideAdjective, WideNoun, adjectives_for, nouns_of
 
 Token = tuple[str, int]
 
@@ -71,59 +72,26 @@ def named(draw: Draw, english: str, german: str = "", gender: str = "m") -> Phra
     return Phrase([(w, key) for w in words], lambda case: [(w, key) for w in wörter], 2, "3", True, "", gender)
 
 
-_ONSETS = ("b br d dr f fl g gr h j k kl kr l m n p pl r s sch st t tr v w z"
-           " b d f g h j k l m n p r s t v w z ch th ph kh ng ny ts zh sz cz x y kw mb nd gh hr q").split()  # fmt: skip
-_VOWELS = "a e i o u ai ei ie a e i o u a e i o u ou oo ee ia io ua é ö å ø y".split()
-_CODAS = ["", "", "", "n", "l", "r", "s", "m", "ck", "tt", "nd", "rt", "x", "ch", "ng", "k", "sh", "ll", "wn", "ct"]
-_ENDINGS = "a o i e us in er y a o i e ek aw im ez ko ov ski nen ette ton dale".split()
-_RUDE = ("fuck fick fic shit schit schiss schei piss pis tit dick dic sex hur nig nazi kack kak arsch ars fot pimmel"
-         " pim slut klit pen wix wich porn cum cun bitch but pup rap hit kot pus mös mos gei nutt").split()  # fmt: skip
-
-
-def invented(draw: Draw) -> str:
-    """A name that nobody has seen: it can only be copied. Syllables, or the halves of two names of the tables."""
-    word = ""
-    while not 2 < len(word) < 16 or any(rude in word.lower() for rude in _RUDE):
-        word = _syllables(draw) if draw.chance(0.6) else _blend(draw)
-    return word[0].upper() + word[1:]
-
-
-def _syllables(draw: Draw) -> str:
-    parts = [draw.pick(_ONSETS) + draw.pick(_VOWELS) + draw.pick(_CODAS) for _ in range(draw.pick((1, 1, 2, 2, 3)))]
-    return "".join(parts) + draw.pick(_ENDINGS) * draw.chance(0.7)
-
-
-def _blend(draw: Draw) -> str:
-    """'Wolfgang' and 'Miranda' Wolfanda."""
-    first, second = (draw.pick(pairs_of("names", draw.pick(("female", "male", "surname", "city"))))[0].split()[0]
-                     for _ in range(2))  # fmt: skip
-    return first[: 2 + int(draw.random() * 3)] + second[-2 - int(draw.random() * 4) :].lower()
-
-
 def person_name(draw: Draw) -> Phrase:
-    """A first name, now and then one that no table has; some with a surname."""
+    """A first name, some with a surname."""
     gender = draw.pick("mf")
-    if draw.chance(0.55):
-        return named(draw, invented(draw), gender=gender)
-    first = draw.pick(pairs_of("names", "female" if gender == "f" else "male"))[0]
-    if draw.chance(0.1):
-        last = invented(draw) if draw.chance(0.5) else draw.pick(pairs_of("names", "surname"))[0]
-        return named(draw, f"{first} {last}", gender=gender)
-    return named(draw, first, gender=gender)
+    first = names.first_name(draw, gender)
+    return named(draw, f"{first} {names.surname(draw)}" if draw.chance(0.08) else first, gender=gender)
 
 
 def titled(draw: Draw) -> Phrase:
     """Mr. Weber, Herr Weber; Herrn in the other cases."""
-    last = invented(draw) if draw.chance(0.5) else draw.pick(pairs_of("names", "surname"))[0]
+    last = names.surname(draw).split()
     gender = draw.pick("mf")
     title, key = draw.key(), draw.key()
     english = draw.pick(("Mr.", "Mr.", "Mr") if gender == "m" else ("Mrs.", "Ms.", "Mrs"))
+    surname = [(word, key) for word in last]
 
     def german(case: int) -> list[Token]:
         herr = "Frau" if gender == "f" else "Herr" if case == 0 else "Herrn"
-        return [(herr, title), (last, key)]
+        return [(herr, title), *surname]
 
-    return Phrase([(english, title), (last, key)], german, 2, "3", True, "", gender)
+    return Phrase([(english, title), *surname], german, 2, "3", True, "", gender)
 
 
 def coordinated(draw: Draw, first: Phrase, second: Phrase, word: str = "and") -> Phrase:
@@ -379,9 +347,9 @@ def owned(draw: Draw, classes: Sequence[str]) -> Phrase:
     assert phrase.built is not None
     bare, key = phrase.english[1:], draw.key()
     if draw.chance(0.5):
-        name = draw.pick(pairs_of("names", draw.pick(("female", "male"))))[0]
-        while name[-1] in "sxz":
-            name = draw.pick(pairs_of("names", "female"))[0]
+        name = "s"
+        while name[-1] in "sxz" or " " in name:
+            name = names.first_name(draw, draw.pick("mf"))
         phrase.english = [(name + "'s", key), *bare]
         phrase.built.owner = ([(name + "s", key)], [])
     else:
