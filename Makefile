@@ -135,7 +135,7 @@ classroom: $(INSTALLED)  ## train the classroom model again and put it into the 
 	mkdir -p annotated/assets/classroom
 	cp build/classroom/model/* build/classroom/log.jsonl annotated/assets/classroom/
 
-# The model of everyday English; three hours of two cores. What it is trained on is written first, in five minutes.
+# The model of everyday English; four hours of two cores. What it is trained on is written first, in five minutes.
 classroom-wide: $(INSTALLED)  ## train the model of everyday English again and put it into the package
 	test -d data/classroom-wide || $(BIN)/annotated data classroom data/classroom-wide --wide --classroom-pairs 1000000
 	$(BIN)/annotated train build/classroom-wide --preset classroom-wide

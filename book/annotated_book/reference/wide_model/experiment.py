@@ -21,7 +21,7 @@ OWN, SEED = 1000, 7
 """Test sentences of a model's own text, and their seed, which is another than that of the training's own test text."""
 TRAINED = 1_000_000
 """Pairs that the wide model was trained on."""
-READ, READ_SEED, FIRST_READ = 100, 11, 1001
+READ, READ_SEED, FIRST_READ = 300, 11, 1001
 """Sentences of the wide model's own test, without slips of the finger, that were read by hand; their first number."""
 Pairs = list[tuple[str, str]]
 MODELS: dict[str, tuple[str | None, Callable[[], Pairs]]] = {

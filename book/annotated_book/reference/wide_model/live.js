@@ -6,7 +6,7 @@ import { percent } from "../../viz/engine/views.js";
 
 const EXAMPLES = [
   "I need two glasses of water.", "He wears glasses.", "She knows the answer.", "She knows your parents.", "We missed the bus.", "I miss you.",
-  "She put the book on the table.", "She put the bottle on the shelf.", "i dont know were my keys are", "Piotr and Oluwaseun live in Reykjavik.",
+  "She put the book on the table.", "She put the bottle on the shelf.", "i dont know were my keys are", "Piotr and Jean-Luc live in Rio de Janeiro.",
 ];
 
 function everyday(box) {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from annotated.classroom.wide import fillers, nominals, wide_pairs
+from annotated.classroom.wide import names, wide_pairs
+from annotated.classroom.wide.lexicon import pairs_of
 from annotated_book.reference.wide_model.copying import FRAMES, PEOPLE, PLACES, copied
 
 
@@ -30,17 +32,26 @@ def test_a_name_that_was_trained_on_is_not_asked_for() -> None:
     assert list(asked) == [frame.format("Piotr") for frame in FRAMES[0]]
 
 
-def test_one_training_sentence_in_eleven_has_an_invented_name(monkeypatch: Any) -> None:
-    names: list[str] = []
+def test_one_training_sentence_in_ten_has_an_invented_name_and_one_in_thirty_of_parts(monkeypatch: Any) -> None:
+    drawn: list[str] = []
 
-    def invented(draw: Any, write: Any = nominals.invented) -> str:
-        names.append(write(draw))
-        return names[-1]
+    def noting(write: Any) -> Any:
+        def noted(*arguments: Any) -> Any:
+            name = write(*arguments)
+            drawn.append(name if isinstance(name, str) else name[1])
+            return name
 
-    for module in (nominals, fillers):
-        monkeypatch.setattr(module, "invented", invented)
-    found = 0
-    for pair in wide_pairs("train", 4000, seed=5):
-        found += any(name in pair.target for name in names)
-        names.clear()
-    assert 10 < 4000 / found < 13
+        return noted
+
+    known = {
+        name for group in ("female", "male", "surname", "city") for pair in pairs_of("names", group) for name in pair
+    }
+    for maker in ("first_name", "surname", "city"):
+        monkeypatch.setattr(names, maker, noting(getattr(names, maker)))
+    new = parts = 0
+    for pair in wide_pairs("train", 6000, seed=5):
+        found = [name for name in drawn if name in pair.target and name not in known]
+        new += bool(found)
+        parts += any(re.search(r"[-' ]|[a-z][A-Z]", name) for name in found)
+        drawn.clear()
+    assert 9 < 6000 / new < 11 and 25 < 6000 / parts < 36, (6000 / new, 6000 / parts)
