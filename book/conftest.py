@@ -114,13 +114,15 @@ def wheels(extension: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
-    """Chromium, driven by Playwright: Debian's shell of it without windows, which takes half of the time, or the whole."""
+    """Chromium, driven by Playwright: Debian's shell of it without windows, which takes half of the time, or all of it."""
     program = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if not program:
         _skip("no chromium on this machine: nothing is tested in a browser")
     sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is in the extra `dev`")
     with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        # With hints the shell rounds the width of each letter to a pixel, which Chromium with windows does not.
+        switches = ["--no-sandbox", "--font-render-hinting=none"]
+        running = playwright.chromium.launch(executable_path=program, args=switches)
         yield running
         running.close()
 
