@@ -114,7 +114,7 @@ def wheels(extension: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
-    """Chromium, driven by Playwright: Debian's shell of it without windows, which takes half of the time, or all of it."""
+    """Chromium, driven by Playwright: Debian's shell of it without windows, which takes half of the time, or itself."""
     program = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if not program:
         _skip("no chromium on this machine: nothing is tested in a browser")
