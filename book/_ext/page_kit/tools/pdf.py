@@ -125,7 +125,8 @@ def _pdf_of(browser: Browser, html: str, margin: PdfMargins) -> bytes:
 
 def make(html: Path, place: Path, only: list[str] | None = None) -> PdfWriter:
     """Print, join, and write the book."""
-    program = shutil.which("chromium") or shutil.which("google-chrome") or sys.exit("no Chromium to print with")
+    found = filter(None, map(shutil.which, ("chromium", "chromium-headless-shell", "google-chrome")))
+    program = next(found, None) or sys.exit("no Chromium to print with")
     writer, starts, chapters = PdfWriter(), {}, []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
