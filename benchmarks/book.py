@@ -105,8 +105,7 @@ def main(arguments: Sequence[str]) -> None:
     results = {}
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, sync_playwright() as playwright:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        program = shutil.which("chromium") or shutil.which("chromium-headless-shell")
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         print(f"{'page':42} {'KiB':>5} {'text':>6} {'ready':>6} {'chart':>6} {'shift':>6}  slowest step")
         for name in names:
             r = results[name] = measure(browser, f"http://127.0.0.1:{server.server_port}", options.html, name)

@@ -99,8 +99,7 @@ def main(arguments: Sequence[str]) -> None:
     handler = functools.partial(_Quiet, directory=str(options.html))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, sync_playwright() as playwright:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        program = shutil.which("chromium") or shutil.which("chromium-headless-shell")
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.goto(f"http://127.0.0.1:{server.server_port}/{options.page}.html")
         page.locator(".live").first.scroll_into_view_if_needed()

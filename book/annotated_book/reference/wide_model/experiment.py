@@ -20,7 +20,7 @@ from annotated_book.reference.wide_model.strangers import HALVES, greedy, plain,
 OWN, SEED = 1000, 7
 """Test sentences of a model's own text, and their seed, which is another than that of the training's own test text."""
 TRAINED = 1_000_000
-"""Pairs that the wide model was trained on."""
+"""Pairs of the text with which the training of the wide model ended; an earlier one cannot be written any more."""
 READ, READ_SEED, FIRST_READ = 300, 11, 1001
 """Sentences of the wide model's own test, without slips of the finger, that were read by hand; their first number."""
 Pairs = list[tuple[str, str]]
