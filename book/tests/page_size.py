@@ -53,13 +53,13 @@ def total(v: Any, book: Path, name: str) -> int:
 
 def check_arrival(v: Any, book: Path, name: str) -> None:
     """What a reader waits for is light."""
-    v.page.wait_for_load_state("networkidle")
+    v.rest()
     assert total(v, book, f"{name} on arrival") <= ON_ARRIVAL
 
 
 def check_weight(v: Any, book: Path, name: str, text: str) -> None:
     """A page whose charts are drawn is no heavier than its kind may be, and loads no library that it does not need."""
-    v.page.wait_for_load_state("networkidle")
+    v.rest()
     assert not any("fa-brands" in url for url in v.asked), "115 KB for the icon of one link"
     weight = total(v, book, name)
     if '<figure class="chart"' in text:

@@ -112,7 +112,7 @@ def test_the_link_to_the_content_has_the_colours_of_the_page(visit: Any, theme: 
 def test_the_pdf_of_a_chapter_has_its_charts(visit: Any, some_chart_page: str) -> None:
     pypdf = pytest.importorskip("pypdf", reason="pypdf is in the extra `dev`")
     with visit(f"{some_chart_page}.html") as v:
-        v.page.wait_for_load_state("networkidle")
+        v.rest()
         words = v.page.evaluate(
             "[...document.querySelectorAll('.chart-host > svg')].map(s => [...s.querySelectorAll('text')]"
             ".map(t => t.textContent).filter(t => /[a-z]{4}/i.test(t))[0]).filter(Boolean)"

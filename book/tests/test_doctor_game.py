@@ -24,7 +24,7 @@ def case(box: Any, number: int) -> None:
 def test_the_model_is_loaded_when_the_reader_asks(visit: Any) -> None:
     with visit(PAGE, alone=True) as v:
         v.page.locator(".live[data-panel=doctor]").scroll_into_view_if_needed()
-        v.page.wait_for_load_state("networkidle")
+        v.rest()
         assert not [url for url in v.asked if "live/model.js" in url]
         box = begin(v)
         assert [url for url in v.asked if "live/model.js" in url]

@@ -44,7 +44,7 @@ def test_late_fonts_move_nothing(visit: Any, page: str, width: int) -> None:
         tab.route("**/*.woff2", lambda route: (time.sleep(LATE), route.continue_()))
 
     with visit(f"{page}.html", prepare=prepare, viewport={"width": width, "height": 900}) as v:
-        v.page.wait_for_load_state("networkidle")
+        v.rest()
         v.page.evaluate("document.fonts.ready")
         assert v.page.evaluate("""document.fonts.check('16px "Source Serif Book"')""")
         v.page.evaluate(TWO_FRAMES)

@@ -195,7 +195,7 @@ def test_without_scripts_the_box_says_what_it_would_do(visit: Any) -> None:
 
 def test_the_model_loads_only_when_its_panel_is_near(visit: Any) -> None:
     with visit(LABORATORY, alone=True, viewport={"width": 390, "height": 200}) as v:
-        v.page.wait_for_load_state("networkidle")
+        v.rest()
         assert not any(url.endswith("model.js") for url in v.asked)
         v.page.locator(".live").scroll_into_view_if_needed()
         done(v)

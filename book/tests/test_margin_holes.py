@@ -29,6 +29,6 @@ HOLES = """() => {
 @pytest.mark.parametrize("page", ["subwords", "batches", "teacher_forcing", "label_smoothing", "warm_up"])
 def test_no_hole_is_left_beside_a_note(visit: Any, page: str) -> None:
     with visit(f"training/{page}.html", viewport={"width": 1440, "height": 900}) as v:
-        v.page.wait_for_load_state("networkidle")
+        v.rest()
         v.page.evaluate("dispatchEvent(new Event('resize'))")
         assert [hole for hole in v.page.evaluate(HOLES) if hole > LARGEST] == []

@@ -15,7 +15,7 @@ def test_what_the_theme_does_not_need_is_not_loaded_and_icons_are_drawn_from_the
     visit: Any, book: Path
 ) -> None:
     with visit("genindex.html", alone=True) as v:
-        v.page.wait_for_load_state("networkidle")
+        v.rest()
         assert total(v, book, "genindex") <= PLAIN
         unwanted = re.compile(r"fontawesome|webfonts|thebe|searchindex|searchtools|sphinx-design|clipboard")
         assert [url for url in v.asked if unwanted.search(url)] == []

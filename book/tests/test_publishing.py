@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from book.tests.sites import build_site, served
+from book.tests.visit import Visit
 
 pytestmark = pytest.mark.process
 
@@ -134,18 +135,14 @@ def test_all_but_the_newest_release_lead_to_it(
     versions_site: tuple[Path, str], chromium: Any, folder: str, said: str | None
 ) -> None:
     _, address = versions_site
-    page, asked = chromium.new_page(), []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(f"{address}{folder}index.html")
-    page.wait_for_load_state("networkidle")
-    assert f"{address}switcher.json" in asked
-    assert [url for url in asked if not url.startswith((address, "data:"))] == [], "nobody else is asked"
-    assert page.locator(BANNER).count() == (said is not None)
-    if said:
-        assert said in page.locator(BANNER).inner_text()
-        page.locator(f"{BANNER} a.btn").click()
-        page.wait_for_url(f"{address}0.2/index.html")
-    page.close()
+    with Visit(chromium, address.rstrip("/"), f"{folder}index.html", alone=True) as v:
+        v.rest()
+        assert f"{address}switcher.json" in v.asked and v.foreign == [], "nobody else is asked"
+        assert v.page.locator(BANNER).count() == (said is not None)
+        if said:
+            assert said in v.page.locator(BANNER).inner_text()
+            v.page.locator(f"{BANNER} a.btn").click()
+            v.page.wait_for_url(f"{address}0.2/index.html")
 
 
 def test_a_book_elsewhere_and_one_without_an_address_ask_for_no_versions(

@@ -250,7 +250,8 @@ def test_letters_without_terms_are_no_links_and_related_terms_lead_to_their_line
         assert v.page.locator(".index-entry:visible details[open]").count() == 1, "few lines unfold"
         v.page.locator(".index-related a:visible", has_text="mask").first.click()
         v.page.wait_for_function("location.hash === '#term-of-mask'")
-        assert v.page.locator("#term-of-mask").is_visible() and letters.count() == everything and v.errors == []
+        v.page.locator("#term-of-mask").wait_for()
+        assert letters.count() == everything and v.errors == []
 
 
 def test_the_senses_name_pages_and_terms_that_exist(extension: Any, repository: Path) -> None:
@@ -329,6 +330,8 @@ def test_numbers_in_the_menus_and_the_legend_follow_the_filter_and_the_list_its_
         assert sum(int(text.split("(")[1][:-1]) for text in offered) == rows.count() < everything
         kinds.select_option("write")
         assert f"write ({rows.count()})" in offered
+        shown = f"{rows.count()} of {everything} exercises are shown"
+        v.page.locator(".exercises-total", has_text=shown).wait_for()
         legend = v.page.locator("[data-level]").all_inner_texts()
         assert sum(int(text.split()[0]) for text in legend if text != "none") == rows.count()
         kinds.select_option("")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -29,11 +30,12 @@ _Kind = frozenset[tuple[str, Any]]
 
 
 class _Heard(NamedTuple):
-    """What a page asked for and complained about."""
+    """What a page asked for and complained about, and the requests without an answer."""
 
     asked: list[str]
     foreign: list[str]
     errors: list[str]
+    waiting: set[Any]
 
 
 class _Tabs:
@@ -103,11 +105,13 @@ class Visit:
         self._is_shared, self._is_left = not (alone or prepare), as_left
         self._key = self._kind, path, *size.values(), *sorted(media.items())
         left = self._tabs.take_as_left(self._key) if as_left else None
-        self.page, heard = left or (self._new_page(browser, options), _Heard([], [], []))
-        self.asked, self.foreign, self.errors = heard
+        self.page, heard = left or (self._new_page(browser, options), _Heard([], [], [], set()))
+        self._heard = heard
+        self.asked, self.foreign, self.errors, self._waiting = heard
         self.context = self.page.context
         self.context.set_default_timeout(30_000)  # a busy machine is no failure
         self._listeners = {"request": self._on_request, "pageerror": self._on_error, "console": self._on_message}
+        self._listeners |= dict.fromkeys(("requestfinished", "requestfailed"), self._on_answer)
         for event, listener in self._listeners.items():
             self.page.on(event, listener)
         self.page.bring_to_front()  # in a tab behind others Chromium draws one frame a second
@@ -130,10 +134,24 @@ class Visit:
         if message.type == "error":
             self.errors.append(message.text)
 
+    def _on_answer(self, request: Any) -> None:
+        self._waiting.discard(request)
+
     def _on_request(self, request: Any) -> None:
+        self._waiting.add(request)
         self.asked.append(request.url)
         if not request.url.startswith((self.site, "data:", "blob:")):
             self.foreign.append(request.url)
+
+    def rest(self, longest: float = 20) -> None:
+        """Wait until everything that was asked for is there, and half a second goes by without another request.
+
+        Playwright's own `networkidle` misses that moment on a busy machine, and then never comes.
+        """
+        before, end = -1, time.monotonic() + longest
+        while (before != len(self.asked) or self._waiting) and time.monotonic() < end:
+            before = len(self.asked)
+            self.page.wait_for_timeout(500)
 
     def draw_charts(self) -> list[Any]:
         """Scroll to every chart, wait until it is drawn for its width, and return the figures."""
@@ -191,6 +209,6 @@ class Visit:
         elif kind is not None:  # nobody knows what state it is in
             self.page.close()
         elif self._is_left:
-            self._tabs.leave_open(self._key, self.page, _Heard(self.asked, self.foreign, self.errors))
+            self._tabs.leave_open(self._key, self.page, self._heard)
         else:
             self._tabs.give_back(self._kind, self.page)

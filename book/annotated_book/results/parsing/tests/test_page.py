@@ -37,7 +37,7 @@ def test_a_sentence_is_parsed_when_it_is_asked_for(visit: Any) -> None:
         box = panel(v)
         shown = string(box)
         assert shown.startswith("(S (NP The girl )NP (VP washes") and box.locator(".parse-node").count() == 6
-        v.page.wait_for_load_state("networkidle")
+        v.rest()
         assert not any("parser.js" in url or "model.js" in url for url in v.asked), "only on request"
         box.get_by_role("button", name="parse", exact=True).click()
         said = parsed(v, box)
