@@ -94,7 +94,9 @@ class TrainingConfig(CheckedConfig):
     label_smoothing: float = 0.1
     clip_norm: float | None = None
     """Clip the gradient's norm to this; the paper does not clip."""
-    precision: Literal["fp32", "bf16", "fp16"] = "fp32"
+    precision: Literal["fp32", "bf16", "fp16", "auto"] = "fp32"
+    """Type of the products; weights, moments and sums are float32. 'auto' is bf16 on a GPU of compute capability 8.0 or
+    more (Ampere), fp16 on an older one and fp32 on a CPU: decided when a run begins, and kept when it is resumed."""
     vocabulary_precision: Literal["same", "fp8"] = "same"
     """Type of the three products with the vocabulary's matrix: `precision`'s, or FP8 (2 or 3 bits of mantissa, float32
     sums), which is not the paper's arithmetic. FP8 takes a GPU of compute capability 8.9 or more (Ada, Hopper,

@@ -44,10 +44,10 @@ class Recipe:
         return dataclasses.replace(self, **changes)
 
 
-OURS: dict[str, Any] = {"precision": "bf16", "compile": True, "layout": "auto"}
+OURS: dict[str, Any] = {"precision": "auto", "compile": True, "layout": "auto"}
 """What we add to the paper's training: today's arithmetic. The paper trained in float32 on GPUs of 2016, which had
-nothing else; bf16 products with float32 weights and sums train to the same loss. Compiled kernels, and the layout that
-this machine computes fastest, change nothing but the speed."""
+nothing else; products in bf16, or in fp16 on a GPU without it, with float32 weights and sums train to the same loss.
+Compiled kernels, and the layout that this machine computes fastest, change nothing but the speed."""
 
 ON_A_GPU: dict[str, Any] = {"device": "cuda"}
 """Where the paper's training runs are made. On a CPU they take months, and nobody wants that by accident: because torch
@@ -103,6 +103,7 @@ def _multi30k() -> Recipe:
     """29,000 captions of photographs: a tenth of the paper's tokens to an update, and more dropout. Ours."""
     training = TrainingConfig(
         updates=12_000, batch_tokens=2500, warmup=2000, log_every=50, validate_every=500, checkpoint_every=250,
+        precision="auto",
     )  # fmt: skip
     model = base(
         d_model=256, d_ff=1024, num_heads=4, num_encoder_layers=4, num_decoder_layers=4, dropout=0.3

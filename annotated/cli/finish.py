@@ -118,7 +118,7 @@ def _recipe_of(run: Path, prepared: str | None) -> str | None:
     for name, recipe in EVERY_RECIPE.items():
         wanted = {"model": recipe.model.to_dict(), "training": recipe.training.to_dict()}
         same = all(
-            value == start["configuration"][group].get(field)
+            value == start["configuration"][group].get(field) or (field, value) == ("precision", "auto")
             for group, fields in wanted.items()
             for field, value in fields.items()
             if field == "updates" or field not in MAY_CHANGE[group]

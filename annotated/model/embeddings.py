@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -25,7 +26,7 @@ class TokenEmbedding(nn.Module):
 
     def __init__(self, vocab_size: int, d_model: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(nn.init.normal_(nn.Parameter(Tensor(vocab_size, d_model)), std=d_model**-0.5))
+        self.weight = nn.Parameter(nn.init.normal_(torch.empty(vocab_size, d_model), std=d_model**-0.5))
         self.scale = math.sqrt(d_model)
 
     def forward(self, ids: Tensor) -> Tensor:

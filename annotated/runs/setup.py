@@ -8,17 +8,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.data.batching import BatchingError, DataPosition, TokenBatches
 from annotated.model import Transformer
 from annotated.runs.checkpoint import TrainingState, list_checkpoints, load_checkpoint, prepare_resume
 from annotated.runs.dataset import PreparedData, prepare_data, prepared_identity
 from annotated.runs.log import rewind_log
+from annotated.runs.preflight.memory import fit_micro_batch
+from annotated.runs.preflight.start import count_weights
 from annotated.runs.random_states import random_states, seed_everything, set_random_states
 from annotated.saving import CheckpointError, read_json
 from annotated.speed.layouts.auto import batch_layout, resolve_layout
 from annotated.speed.machine.distributed import Processes
 from annotated.speed.steps import FastStep
+from annotated.speed.steps.precision import resolve_precision
 
 MAY_CHANGE = {
     "model": {"vocab_size"},
@@ -99,15 +104,24 @@ def start_run(
     """
     folder.mkdir(parents=True, exist_ok=True)
     checkpoint, messages = processes.broadcast_object(_find_checkpoint(folder, resume) if processes.is_main else None)
+    recorded = None if checkpoint is None else _recorded(checkpoint)
+    if training.precision == "auto":
+        training = _with_precision(training, recorded, processes)
+        messages.append(f"precision {training.precision}" + (", as the run was begun" if recorded else ""))
     wanted: dict[str, dict[str, Any]] = {
         "model": model_config.to_dict(),
         "training": training.to_dict(),
         "data": data.to_dict(),
         "corpus": {"prepared": prepared_identity(data)},
     }
-    if checkpoint is not None:
-        check_same_run(_recorded(checkpoint), wanted, folder)
+    if recorded is not None:
+        check_same_run(recorded, wanted, folder)
     training, layout = _decided(training, model_config, processes)
+    if (fitted := _fitted(training, model_config, processes)) != training:
+        training = fitted
+        messages.append(
+            f"micro_batch_tokens {fitted.micro_batch_tokens:,}, for the GPU's memory: the updates are the same"
+        )
     prepared = prepare_data(data, folder, processes, checkpoint)
     seed_everything(training.seed)
     model = Transformer(model_config.replace(vocab_size=prepared.tokenizer.vocab_size)).to(processes.device)
@@ -131,11 +145,28 @@ def start_run(
     return run
 
 
+def _with_precision(asked: TrainingConfig, recorded: Mapping[str, Any] | None, processes: Processes) -> TrainingConfig:
+    """The training in the precision that its run was begun with; in a new run that of the main process's device."""
+    if recorded is not None:
+        return asked.replace(precision=recorded["training"].get("precision", TrainingConfig.precision))
+    here = resolve_precision(asked, processes.device)
+    return asked.replace(precision=processes.broadcast_object(here.precision))
+
+
 def _decided(asked: TrainingConfig, model: ModelConfig, processes: Processes) -> tuple[TrainingConfig, str]:
     """The training with the main process's layout, which all others take too, and why it is that one."""
     here, reason = resolve_layout(asked, model, processes.device)
     layout, reason = processes.broadcast_object((here.layout, reason))
     return asked.replace(layout=layout), reason
+
+
+def _fitted(training: TrainingConfig, model: ModelConfig, processes: Processes) -> TrainingConfig:
+    """The training with micro-batches that the smallest GPU of all processes has room for."""
+    if processes.device.type != "cuda":
+        return training
+    own = torch.cuda.get_device_properties(processes.device).total_memory
+    everyone = processes.all_reduce_numbers([own * (rank == processes.rank) for rank in range(processes.world_size)])
+    return fit_micro_batch(training, model, count_weights(model), [int(memory) for memory in everyone])
 
 
 def _what_is_lost(count: int, after_checkpoint: bool, log_every: int) -> str:

@@ -182,6 +182,7 @@ def test_parameter_counts_of_table_3(row):
     with torch.device("meta"):
         model = Transformer(config)
     assert model.num_parameters() == parameters_by_formula(config)
+    assert {parameter.device.type for parameter in model.parameters()} == {"meta"}, "all where they are asked for"
 
 
 PRINTED = {"base": 65, "B1": 58, "B2": 60, "C1": 36, "C2": 50, "C3": 80, "C4": 28, "C5": 168, "C6": 53, "C7": 90}

@@ -31,6 +31,7 @@ from annotated.runs.preflight.start import (
     count_weights,
     share_compile_threads,
 )
+from annotated.runs.setup import _fitted
 from annotated.speed.machine import compiler_tools, nvidia_driver
 from annotated.speed.machine.nvidia_driver import NvidiaDriver
 from tests.runs.conftest import SmallRun
@@ -228,8 +229,8 @@ class Gpu:
 @pytest.mark.parametrize(
     ("name", "capability", "devices", "precision", "static"),
     [
-        ("Tesla V100", (7, 0), "fail", "warn", "fail"),  # CUDA 13 has no kernels for it
-        ("Tesla T4", (7, 5), "ok", "warn", "fail"),
+        ("Tesla V100", (7, 0), "fail", "fail", "fail"),  # CUDA 13 has no kernels for it
+        ("Tesla T4", (7, 5), "ok", "fail", "fail"),
         ("A100", (8, 0), "ok", "ok", "ok"),
         ("RTX 4090", (8, 9), "ok", "ok", "ok"),
         ("H100", (9, 0), "ok", "ok", "ok"),
@@ -246,8 +247,10 @@ def test_generations_of_gpus(
     assert found.status == devices and (devices == "ok" or "7.0" in found.found and "whl/cu126" in found.advice)
     found = check_precision(training)
     assert found.status == precision
-    if precision == "warn":
-        assert "emulated" in found.found and "torch.compile skips" in found.found and "fp16" in found.advice
+    if precision == "fail":
+        assert f"compute capability {capability[0]}.{capability[1]}" in found.found and "fp16" in found.advice
+        emulated = check_precision(training.replace(compile=False))
+        assert emulated.status == "warn" and "emulated" in emulated.found and "fp16" in emulated.advice
     found = check_layout(training.replace(layout="static"), base())
     assert found.status == static
     if static == "fail":
@@ -318,3 +321,19 @@ def test_several_gpus_talk_through_shared_memory(
     found = check_devices(TrainingConfig(device="cuda"), 1_000)
     assert found.status == status and found.found.startswith("2 x A100, 80")
     assert ("--ipc=host" in found.advice) is (status == "warn")
+
+
+def test_a_run_on_a_gpu_cuts_its_batches_to_the_memory_that_is_there(
+    small: SmallRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Gpu(monkeypatch, "small", (9, 0))
+    on_gpu, asked = SimpleNamespace(device=torch.device("cuda", 0), rank=0, world_size=1), small.training
+    on_gpu.all_reduce_numbers = list
+    big_model = base(vocab_size=37_000)
+    for gigabytes, is_cut in ((80, False), (6, True)):
+        about = SimpleNamespace(total_memory=gigabytes * 10**9)
+        monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device, about=about: about)
+        fitted = _fitted(asked.replace(batch_tokens=25_000), big_model, on_gpu)
+        assert (fitted.micro_batch_tokens is not None) == is_cut
+    on_cpu = SimpleNamespace(device=torch.device("cpu"))
+    assert _fitted(asked, big_model, on_cpu) == asked

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import shutil
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from annotated import locks
-from annotated.config import TrainingConfig, base, tiny
+from annotated.config import ModelConfig, TrainingConfig, base, big, tiny
 from annotated.runs.lock import run_lock
 from annotated.runs.preflight import machine
 from annotated.runs.preflight.checking import preflight
 from annotated.runs.preflight.folder import check_data, check_disk
 from annotated.runs.preflight.machine import check_devices, check_memory, check_precision
+from annotated.runs.preflight.memory import (
+    activation_bytes,
+    fit_micro_batch,
+    fitting_tokens,
+    training_bytes,
+)
 from annotated.runs.preflight.start import count_weights
 from annotated.runs.preflight.table import PreflightCheck, PreflightReport
 from annotated.wmt14 import PreparationOptions, prepare_files
@@ -140,12 +148,57 @@ def test_devices_and_precision(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """16 bytes for a weight: 625 of them fill a GPU of 10,000."""
+    """16 bytes for a weight: 625 of them fill a GPU of 10,000, and on a processor nothing else is counted."""
     monkeypatch.setattr(machine, "gpus", lambda: GPU)
-    on_gpu = TrainingConfig(device="cuda")
-    assert check_memory(on_gpu, 625, None).status == "ok"
-    assert check_memory(on_gpu, 626, None).status == "fail"
-    assert "in the dry run" in check_memory(on_gpu, 626, MEASURED).found
+    monkeypatch.setattr(machine, "memory_bytes", lambda: 10_000)
+    on_gpu, model = TrainingConfig(device="cuda"), base()
+    assert check_memory(CPU, model, 625, None).status == "ok"
+    assert check_memory(CPU, model, 626, None).status == check_memory(on_gpu, model, 626, None).status == "fail"
+    assert "in the dry run" in check_memory(on_gpu, model, 626, MEASURED).found
     tight = dataclasses.replace(MEASURED, peak_memory_bytes=9_500)
-    assert check_memory(on_gpu, 1, tight).status == "warn"
-    assert "in the dry run" not in check_memory(CPU, 1, MEASURED).found  # which was of a GPU
+    assert check_memory(on_gpu, model, 1, tight).status == "warn"
+    assert "in the dry run" not in check_memory(CPU, model, 1, MEASURED).found  # which was of a GPU
+
+
+def test_what_a_step_keeps_by_hand() -> None:
+    """An encoder layer is an attention and a network; a decoder layer has two attentions.
+
+    An attention has four rows of 2 x 4 numbers, a network one of 32, and each the stream of 8 besides, in float32 and
+    once more in the type of the products.
+    """
+    model = base(
+        vocab_size=100, d_model=8, d_ff=32, num_heads=2, d_k=4, d_v=4, num_encoder_layers=1, num_decoder_layers=1
+    )
+    assert activation_bytes(model, "bf16") == 3 * (2 * 32 + 48) + 2 * (2 * 32 + 48)
+    assert activation_bytes(model, "fp32") == 3 * (4 * 32 + 64) + 2 * (4 * 32 + 64)
+
+
+def test_the_estimate_is_near_the_peaks_that_were_recorded(repository: Path) -> None:
+    record = json.loads((repository / "benchmarks" / "recorded" / "gpu_h100.json").read_text("utf-8"))
+    model = base(vocab_size=37_000)
+    estimate = training_bytes(model, "bf16", count_weights(model), 25_600) / 2**20
+    sides = record["shapes"]["base"]["sides"]
+    for name in ("bf16_static_graphs", "bf16_all_levers_flex"):
+        assert estimate == pytest.approx(sides[name]["memory"]["peak_used_mib"], rel=0.15)
+
+
+@pytest.mark.parametrize(("make", "gigabytes", "status"), [(base, 24, "ok"), (big, 24, "ok"), (big, 16, "fail")])
+def test_a_training_is_cut_to_fit_the_gpu(
+    monkeypatch: pytest.MonkeyPatch, make: Callable[..., ModelConfig], gigabytes: int, status: str
+) -> None:
+    monkeypatch.setattr(machine, "gpus", lambda: [{**GPU[0], "memory_bytes": gigabytes * 10**9}])
+    model, training = make(vocab_size=37_000), TrainingConfig(device="cuda", precision="auto", compile=True)
+    weights = count_weights(model)
+    found = check_memory(training, model, weights, None)
+    assert found.status == status
+    if status == "ok":
+        assert fit_micro_batch(training, model, weights, [gigabytes * 10**9]) == training
+        return
+    cut = fit_micro_batch(training.replace(batch_tokens=50_000), model, weights, [80 * 10**9, gigabytes * 10**9])
+    assert cut.micro_batch_tokens == fitting_tokens(model, "auto", weights, gigabytes * 10**9), "the smallest decides"
+    assert fit_micro_batch(cut, model, weights, [10**9]) == cut, "what somebody chose stays"
+    option, tokens = found.advice.split()[:2]
+    assert option == "--training.micro-batch-tokens"
+    for more, there in ((0, "ok"), (200, "warn")):
+        at_once = training.replace(batch_tokens=int(tokens) + more)
+        assert check_memory(at_once, model, weights, None).status == there

@@ -60,7 +60,7 @@ def preflight(
         machine.check_devices(training, size),
         machine.check_precision(training),
         machine.check_layout(training, model_config),
-        machine.check_memory(training, size, known),
+        machine.check_memory(training, model_config, size, known),
         machine.check_cores(training),
         *places.check_data(data, mirrors),
         places.check_disk(training, size, known, where),

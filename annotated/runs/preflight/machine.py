@@ -11,6 +11,13 @@ import torch.distributed as dist
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.runs.dry_run import DryRun
 from annotated.runs.hardware import gpus, memory_bytes, name_machine, usable_cores
+from annotated.runs.preflight.memory import (
+    BYTES_PER_WEIGHT,
+    MOST_TO_FILL,
+    device_tokens,
+    fitting_tokens,
+    training_bytes,
+)
 from annotated.runs.preflight.start import LARGE_FOR_A_CPU, accidental_cpu
 from annotated.runs.preflight.table import PreflightCheck
 from annotated.speed.layouts.auto import resolve_layout, static_problem
@@ -18,16 +25,12 @@ from annotated.speed.machine.compiler_tools import WITHOUT_COMPILING, missing_co
 from annotated.speed.machine.distributed import choose_device
 from annotated.speed.machine.nvidia_driver import gpu_without_kernels
 from annotated.speed.steps.fp8 import require_fp8
-from annotated.speed.steps.precision import Precision
+from annotated.speed.steps.precision import Precision, bf16_problem, has_bf16, resolve_precision
 from annotated.storage import format_bytes
 
 OLDEST_TORCH = (2, 3)
-BYTES_PER_WEIGHT = 16
-"""Weight, gradient and Adam's two moments, in float32: what training needs before the first activation."""
 LEAST_SHARED_MEMORY = 1_000_000_000
 """Bytes in /dev/shm for eight processes that talk through it."""
-FIRST_WITH_BF16 = (8, 0)
-"""Compute capability of the first GPUs that compute in bf16: Ampere."""
 _ROOM = 1.1
 
 
@@ -92,6 +95,9 @@ def check_precision(training: TrainingConfig) -> PreflightCheck:
         device = choose_device(training.device)
     except (ValueError, RuntimeError):
         return PreflightCheck("precision", "fail", f"{training.precision}, on no device", "choose one that is there")
+    asked, training = training.precision, resolve_precision(training, device)
+    if problem := bf16_problem(training, device):
+        return _failed("precision", problem)
     fp8 = training.vocabulary_precision == "fp8"
     if fp8:
         try:
@@ -103,20 +109,14 @@ def check_precision(training: TrainingConfig) -> PreflightCheck:
     except (ValueError, RuntimeError) as error:
         return PreflightCheck("precision", "fail", str(error), "choose --training.precision fp32 or bf16")
     name = training.precision
-    also = ""
+    also = ", which 'auto' is here" if asked == "auto" else ""
     if fp8:
-        also = ", FP8 in the products with the vocabulary" + ("" if device.type == "cuda" else " (emulated)")
+        also += ", FP8 in the products with the vocabulary" + ("" if device.type == "cuda" else " (emulated)")
     if device.type == "cuda":
-        newer = torch.cuda.get_device_capability(device) >= FIRST_WITH_BF16
-        if name == "bf16" and not newer:
-            compiled = ", and torch.compile skips what is in bf16" if training.compile else ""
-            return PreflightCheck(
-                "precision",
-                "warn",
-                f"bf16 is emulated on this GPU, slowly{compiled}{also}",
-                "use --training.precision fp16",
-            )
-        if name == "fp32" and newer:
+        if name == "bf16" and not has_bf16(device):
+            found = f"bf16 is emulated on this GPU, slowly{also}"
+            return PreflightCheck("precision", "warn", found, "use --training.precision fp16")
+        if name == "fp32" and has_bf16(device):
             return PreflightCheck(
                 "precision", "warn", f"fp32{also}", "--training.precision bf16 is several times as fast here"
             )
@@ -133,6 +133,7 @@ def check_layout(training: TrainingConfig, model: ModelConfig) -> PreflightCheck
         device = choose_device(training.device)
     except (ValueError, RuntimeError) as error:
         return PreflightCheck("layout", "warn", f"{training.layout}; {error}", "see devices")
+    training = resolve_precision(training, device)
     _, reason = resolve_layout(training, model, device)
     missing = static_problem(training, model, device) if training.layout == "static" else None
     if missing is not None:
@@ -143,8 +144,8 @@ def check_layout(training: TrainingConfig, model: ModelConfig) -> PreflightCheck
     return PreflightCheck("layout", "ok", reason)
 
 
-def check_memory(training: TrainingConfig, weights: int, known: DryRun | None) -> PreflightCheck:
-    """That weights, gradients and moments fit; with a dry run, that everything did.
+def check_memory(training: TrainingConfig, model: ModelConfig, weights: int, known: DryRun | None) -> PreflightCheck:
+    """That weights, gradients and moments fit, and on a GPU activations too; with a dry run, that everything did.
 
     Parameters
     ----------
@@ -165,7 +166,17 @@ def check_memory(training: TrainingConfig, weights: int, known: DryRun | None) -
         tight = known.peak_memory_bytes * _ROOM > there
         return PreflightCheck("memory", "warn" if tight else "ok", text, advice if tight else "")
     text = f"{format_bytes(there)} {whose}; weights, gradients and moments take {format_bytes(least)}, activations more"
-    return PreflightCheck("memory", "fail" if least > there else "ok", text, advice if least > there else "")
+    if not on_gpu or least > there:
+        return PreflightCheck("memory", "fail" if least > there else "ok", text, advice if least > there else "")
+    needed = training_bytes(model, training.precision, weights, device_tokens(training, len(found)))
+    text = (
+        f"{format_bytes(there)} {whose}, of which the training takes about {format_bytes(needed)} when it is compiled"
+    )
+    if needed <= MOST_TO_FILL * there:
+        return PreflightCheck("memory", "ok", text)
+    if tokens := fitting_tokens(model, training.precision, weights, there):
+        advice = f"--training.micro-batch-tokens {tokens} makes the same updates in smaller pieces"
+    return PreflightCheck("memory", "fail" if needed > there else "warn", text, advice)
 
 
 def check_cores(training: TrainingConfig) -> PreflightCheck:

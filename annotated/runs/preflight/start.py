@@ -14,6 +14,7 @@ from annotated.runs.hardware import usable_cores
 from annotated.speed.machine.compiler_tools import WITHOUT_COMPILING, missing_compiler_tools
 from annotated.speed.machine.distributed import choose_device
 from annotated.speed.machine.nvidia_driver import explain_missing_gpu, find_driver, gpu_without_kernels
+from annotated.speed.steps.precision import bf16_problem
 
 LARGE_FOR_A_CPU = 20_000_000
 """Weights from which on a training takes weeks on a CPU; multi30k has 17 million, the paper's base model 63."""
@@ -54,7 +55,7 @@ def check_start(model_config: ModelConfig, training: TrainingConfig) -> None:
     ------
     ValueError
         If there is no such device, or a large model would be trained on a CPU by accident, or torch has no kernels for
-        the GPU, or `torch.compile` lacks a tool there. The message says what to do.
+        the GPU or for bf16 on it, or `torch.compile` lacks a tool there. The message says what to do.
     """
     device = choose_device(training.device, int(os.environ.get("LOCAL_RANK", 0)))
     if device.type == "cpu" and training.device == "auto":
@@ -65,6 +66,8 @@ def check_start(model_config: ModelConfig, training: TrainingConfig) -> None:
             if int(os.environ.get("RANK", 0)) == 0:
                 warnings.warn(f"trained on the CPU: {problem}", stacklevel=3)
     if device.type == "cuda" and (problem := gpu_without_kernels([device.index])):
+        raise ValueError(problem)
+    if problem := bf16_problem(training, device):
         raise ValueError(problem)
     if training.compile and device.type == "cuda" and (missing := missing_compiler_tools(device.type)):
         raise ValueError(f"torch.compile on a GPU lacks tools: {'; '.join(missing)}. Or {WITHOUT_COMPILING}")

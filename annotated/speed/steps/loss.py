@@ -39,8 +39,9 @@ def logits_terms(
     alike is a constant, which is left out here and made up for by sums over rows.
 
     This is the one part of the loss that a compiler makes faster: it reads the logits twice and writes one result,
-    where single operations go through float32 copies of them. A compiler gets the last line in another form: adding at
-    an index would make it write out such a copy, while a comparison is part of the same pass.
+    where single operations go through float32 copies of them. A compiler gets both lines in another form: adding at an
+    index would make it write out such a copy, and a sum over V of the columns would be a pass of its own, while
+    comparisons are part of the same pass.
 
     Parameters
     ----------
@@ -60,17 +61,21 @@ def logits_terms(
         logits, or None without gradient.
     """
     log_probabilities = logits.log_softmax(dim=-1, dtype=torch.float32)
+    if torch.compiler.is_compiling():
+        columns = torch.arange(logits.size(1), device=gold.device)
+        weighted = log_probabilities * torch.where(columns == gold, -right, -others)
+        loss = torch.where(columns < vocab_size, weighted, 0.0).sum(dim=-1)
+        if not with_gradient:
+            return loss, None
+        softmax = log_probabilities.exp()
+        return loss, torch.where(columns == gold, softmax + (others - right), softmax).to(logits.dtype)
     loss = log_probabilities.gather(1, gold).squeeze(1) * (others - right)
     if others > 0:
         loss = loss - others * log_probabilities[:, :vocab_size].sum(dim=-1)
     if not with_gradient:
         return loss, None
-    if torch.compiler.is_compiling():
-        softmax, columns = log_probabilities.exp(), torch.arange(logits.size(1), device=gold.device)
-        difference = torch.where(columns == gold, softmax + (others - right), softmax)
-    else:
-        difference = log_probabilities.exp_()
-        difference.scatter_add_(1, gold, difference.new_full(gold.shape, others - right))
+    difference = log_probabilities.exp_()
+    difference.scatter_add_(1, gold, difference.new_full(gold.shape, others - right))
     return loss, difference.to(logits.dtype)
 
 

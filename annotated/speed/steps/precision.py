@@ -17,6 +17,31 @@ from annotated.speed.steps.loss import LibraryProducts, LogitsTerms, ProductsFac
 
 _DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 _SMALLEST_SCALE = 2.0**-24
+FIRST_WITH_BF16 = (8, 0)
+"""Compute capability of the first GPUs that compute in bf16: Ampere."""
+
+
+def has_bf16(device: torch.device) -> bool:
+    """True on a CPU, and on a GPU that computes in bf16. Older ones emulate it, slowly, and compile nothing in it."""
+    return device.type != "cuda" or torch.cuda.get_device_capability(device) >= FIRST_WITH_BF16
+
+
+def resolve_precision(training: TrainingConfig, device: torch.device) -> TrainingConfig:
+    """The training with a precision that this device computes in, if it asks for 'auto'; any other stays as it is."""
+    if training.precision != "auto":
+        return training
+    return training.replace(precision="fp32" if device.type == "cpu" else "bf16" if has_bf16(device) else "fp16")
+
+
+def bf16_problem(training: TrainingConfig, device: torch.device) -> str | None:
+    """Why this training's first update would fail, which compiles bf16 for a GPU without it; None if it does not."""
+    if training.precision != "bf16" or not training.compile or has_bf16(device):
+        return None
+    major, minor = torch.cuda.get_device_capability(device)
+    return (
+        f"torch.compile makes no kernels in bf16 for this GPU of compute capability {major}.{minor}: the first that "
+        "compute in bf16 have 8.0. Use --training.precision fp16"
+    )
 
 
 class Precision:
@@ -28,17 +53,20 @@ class Precision:
     Parameters
     ----------
     training
-        Its `precision`, `vocabulary_precision` and `residual_precision`.
+        Its `precision`, which is decided, `vocabulary_precision` and `residual_precision`.
     device
         Where batches are computed.
 
     Raises
     ------
     ValueError
-        If this device or release cannot compute in fp16, or not in FP8 where that is asked for.
+        If this device or release cannot compute in fp16, not in FP8 where that is asked for, or not in bf16 what is
+        compiled.
     """
 
     def __init__(self, training: TrainingConfig, device: torch.device) -> None:
+        if problem := bf16_problem(training, device):
+            raise ValueError(problem)
         self.device = device
         """Where batches are computed."""
         self.products: ProductsFactory = LibraryProducts

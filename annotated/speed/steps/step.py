@@ -25,7 +25,7 @@ from annotated.speed.steps.compilations import Compilation, Compilations, compil
 from annotated.speed.steps.cuda_graphs import CudaGraphs, GraphRecorder
 from annotated.speed.steps.exchange import GradientExchange
 from annotated.speed.steps.loss import layout_loss, packed_loss
-from annotated.speed.steps.precision import Precision
+from annotated.speed.steps.precision import Precision, resolve_precision
 from annotated.speed.steps.recorded_optimizer import RecordedOptimizer
 from annotated.speed.steps.static_micro_step import StaticMicroStep
 from annotated.training.loss import batch_loss
@@ -63,6 +63,7 @@ class FastStep(Step):
         optimizer: Optimizer | None = None,
     ) -> None:
         self.processes = processes or Processes(device=model.output_weight.device)
+        training = resolve_precision(training, self.processes.device)
         training, _ = resolve_layout(training, model.config, self.processes.device)
         super().__init__(model, training, optimizer)
         self.precision = Precision(training, self.processes.device)
@@ -209,7 +210,11 @@ def _require_kernel(model: Transformer, training: TrainingConfig, device: torch.
 def _compiler_errors() -> Iterator[None]:
     try:
         yield
-    except torch._dynamo.exc.TorchDynamoException as error:
+    except (torch._dynamo.exc.TorchDynamoException, RuntimeError) as error:
+        if "BF16 is not supported" in str(error):
+            raise RuntimeError("this GPU does not compute in bf16: use --training.precision fp16") from error
+        if not isinstance(error, torch._dynamo.exc.TorchDynamoException):
+            raise
         raise RuntimeError(
             f"torch.compile failed ({str(error).splitlines()[0]}). It needs a C++ compiler on a CPU and Triton on a "
             "GPU; train without it: compile=False gives the same model"

@@ -42,7 +42,7 @@ def with_kernel(monkeypatch):
     ],
 )
 def test_what_auto_becomes(with_kernel, changes, device, layout, reason):
-    asked = recipe("wmt14-base").training.replace(**changes)
+    asked = recipe("wmt14-base").training.replace(**{"precision": "bf16", **changes})
     decided, why = resolve_layout(asked, BASE, device)
     assert decided == asked.replace(layout=layout) and batch_layout(decided) == layout
     assert why.startswith(layout) and reason in why
@@ -50,7 +50,7 @@ def test_what_auto_becomes(with_kernel, changes, device, layout, reason):
 
 def test_without_the_kernel_it_is_packed(monkeypatch):
     monkeypatch.setattr(layout_module, "has_varlen_kernel", lambda *_: False)
-    asked = recipe("wmt14-base").training
+    asked = recipe("wmt14-base").training.replace(precision="bf16")
     decided, why = resolve_layout(asked, BASE, Gpu())
     assert decided.layout == "packed" and "torch 2.11 or newer" in why
     monkeypatch.setattr(layout_module, "has_varlen_kernel", lambda *_: True)
