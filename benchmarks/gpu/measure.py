@@ -89,9 +89,11 @@ def summary(steps: watch.Steps, works: Sequence[Work], shape: Shape, tokens: int
         **rates(works, sum(steps.seconds), shape, tokens, peak),
         "ms_without_stalls": undisturbed,
         "stalled_steps": sum(steps.stalled),
+        "stalled": [number for number, stalled in enumerate(steps.stalled) if stalled],
         "median_ms": statistics.median(milliseconds),
         "worst_ms": max(milliseconds),
         "ms": [round(one, 3) for one in milliseconds],
+        "sentences": [work.sentences for work in works],
     }
 
 
@@ -107,8 +109,8 @@ def rates(works: Sequence[Work], seconds: float, shape: Shape, tokens: int, peak
 
 
 def by_size(works: Sequence[Work], count: int) -> list[Work]:
-    """Batches at even quantiles of size."""
-    ordered = sorted(works, key=lambda work: (work.padded, work.tokens))
+    """Batches at even quantiles of size; those of a static shape are all of one size, and differ in sentences."""
+    ordered = sorted(works, key=lambda work: (work.padded, work.sentences, work.tokens))
     return [ordered[int((i + 0.5) * len(ordered) / count)] for i in range(count)]
 
 

@@ -38,10 +38,11 @@ def filled(document: str, result: dict[str, Any]) -> str:
     before, rest = document.split(BEGIN)
     _, after = rest.split(END)
     tables = f"{BEGIN}\n\n{report.markdown(result)}\n\n{END}"
-    return _with_outcomes(before, sides) + tables + _with_outcomes(after, sides)
+    device = result["device"]
+    return _with_outcomes(before, sides, device) + tables + _with_outcomes(after, sides, device)
 
 
-def _with_outcomes(text: str, sides: dict[str, Any]) -> str:
+def _with_outcomes(text: str, sides: dict[str, Any], device: str) -> str:
     lines = text.split("\n")
     header: list[str] = []
     for number, line in enumerate(lines):
@@ -50,7 +51,8 @@ def _with_outcomes(text: str, sides: dict[str, Any]) -> str:
         elif not header:
             header = _cells(line)
         elif header[-1] == "outcome" and (row := _ROW.match(line)) and row["mode"] in sides:
-            lines[number] = f"| {' | '.join([*_cells(line)[:-1], report.outcome(sides[row['mode']])])} |"
+            cells = [*_cells(line)[:-1], report.outcome(sides[row["mode"]], device)]
+            lines[number] = f"| {' | '.join(cells)} |"
     return "\n".join(lines)
 
 

@@ -17,6 +17,7 @@ from annotated.data.batching import TokenBatches
 from annotated.data.store import TokenStore
 from annotated.data.store_files import StoreInfo, token_dtype
 from annotated.recipes import recipe
+from annotated.speed.layouts.static_batch import LaidOutBatch
 from benchmarks.peers.workload import WorkBatch
 
 LONGEST = 256
@@ -37,12 +38,17 @@ class Work:
     source_lengths: list[int]
     target_lengths: list[int]
     padded: int
-    """Tokens of both sides, padding included."""
+    """Rows of both sides, padding included: of a static shape, or else of the rectangles."""
 
     @property
     def tokens(self) -> int:
         """Real source plus target tokens."""
         return sum(self.source_lengths) + sum(self.target_lengths)
+
+    @property
+    def sentences(self) -> int:
+        """Pairs."""
+        return len(self.source_lengths)
 
 
 def wmt_like_store(tokens: int, vocab: int, seed: int = SEED) -> TokenStore:
@@ -81,7 +87,9 @@ def our_batches(store: TokenStore, tokens: int) -> TokenBatches:
 
 def our_work(batch: Batch) -> Work:
     """A batch of ours, on the CPU as the loader leaves it."""
-    return Work(batch, batch.source_lengths, batch.target_lengths, batch.source.numel() + batch.target_out.numel())
+    rectangles = batch.source.numel() + batch.target_out.numel()
+    rows = sum(batch.shape.sides) if isinstance(batch, LaidOutBatch) else rectangles
+    return Work(batch, batch.source_lengths, batch.target_lengths, rows)
 
 
 def padded_work(store: TokenStore, tokens: int, seed: int = SEED) -> Iterator[tuple[WorkBatch, Work]]:
