@@ -21,7 +21,9 @@ yaml = pytest.importorskip("yaml")
 
 DEPLOY = Path(__file__).resolve().parent.parent / "deploy"
 GIVEN = {
-    "slurm.sbatch": {"SLURM_JOB_NODELIST", "SLURM_JOB_ID", "SLURM_JOB_NUM_NODES", "SLURM_GPUS_ON_NODE"},
+    "slurm.sbatch": {
+        *("SLURM_JOB_NODELIST", "SLURM_JOB_ID", "SLURM_JOB_NUM_NODES", "SLURM_GPUS_ON_NODE", "SLURM_CPUS_PER_TASK"),
+    },
     "skypilot.yaml": {"SKYPILOT_NUM_GPUS_PER_NODE"},
     "kubernetes.yaml": set(),
 }
@@ -178,6 +180,7 @@ def test_skypilot_keeps_the_run_where_the_next_machine_finds_it():
 
 SRUN = """#!/bin/bash
 echo srun "$@" >> calls
+echo "step's cores: $SRUN_CPUS_PER_TASK" >> calls
 mkdir -p "$RUN"
 stopped() { echo '{"kind": "end", "finished": false, "stopped_by": "SIGTERM"}' >> "$RUN/log.jsonl"; exit 1; }
 trap stopped TERM
@@ -207,6 +210,7 @@ def cluster(tmp_path: Path) -> Path:
 
 def submit(cluster: Path, way: str) -> subprocess.Popen[str]:
     job = {"SLURM_JOB_NODELIST": "[ab]", "SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "2", "SLURM_GPUS_ON_NODE": "8"}
+    job["SLURM_CPUS_PER_TASK"] = "24"
     environment = {**os.environ, **job, "PATH": f"{cluster}:{os.environ['PATH']}", "WAY": way, "RUN": "runs/it"}
     command = ["bash", str(DEPLOY / "slurm.sbatch")]
     return subprocess.Popen(command, cwd=cluster, env=environment, stdout=subprocess.PIPE, text=True)
@@ -233,4 +237,7 @@ def test_out_of_time_the_slurm_job_stops_well_and_goes_back_into_the_queue(clust
 @pytest.mark.parametrize(("way", "status"), [("finishes", 0), ("fails", 1)])
 def test_a_slurm_job_that_is_done_or_broken_does_not_come_back(cluster, way, status):
     assert submit(cluster, way).wait(300) == status
+    # From Slurm 22.05 on a step has one core a task unless srun is told, by its option or by this variable.
+    (started,) = [call for call in calls(cluster) if call.startswith("srun")]
+    assert started.startswith("srun --cpus-per-task 24 ") and "step's cores: 24" in calls(cluster)
     assert not [call for call in calls(cluster) if "requeue" in call or call.startswith("scancel")]

@@ -195,6 +195,23 @@ def test_a_training_that_cannot_compile_is_refused_at_its_start(
     check_start(small.model, compiling.replace(device="cpu"))
 
 
+def test_processes_with_less_than_a_core_each_are_warned_of_once(
+    small: SmallRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    training = small.training.replace(device="cpu")
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "8")
+    monkeypatch.setattr(start, "usable_cores", lambda: 7)
+    with pytest.warns(UserWarning, match="8 processes share 7 of .* cores.*srun --cpus-per-task"):
+        check_start(small.model, training)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        monkeypatch.setenv("LOCAL_RANK", "3")
+        check_start(small.model, training)  # the first process of a machine speaks for all
+        monkeypatch.delenv("LOCAL_RANK")
+        monkeypatch.setattr(start, "usable_cores", lambda: 8)
+        check_start(small.model, training)
+
+
 def test_processes_of_a_machine_share_its_cores_for_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(start, "usable_cores", lambda: 16)
     monkeypatch.setitem(sys.modules, "torch._inductor.config", compiler := types.ModuleType("config"))

@@ -49,7 +49,7 @@ def accidental_cpu(training: TrainingConfig, weights: int) -> str | None:
 def check_start(model_config: ModelConfig, training: TrainingConfig) -> None:
     """Refuse a training that would run where nobody wants it, or fail in its first update.
 
-    A small model may be trained on a CPU by accident; a warning says so.
+    A small model may be trained on a CPU by accident, and processes may share a core; a warning says so.
 
     Raises
     ------
@@ -57,7 +57,10 @@ def check_start(model_config: ModelConfig, training: TrainingConfig) -> None:
         If there is no such device, or a large model would be trained on a CPU by accident, or torch has no kernels for
         the GPU or for bf16 on it, or `torch.compile` lacks a tool there. The message says what to do.
     """
-    device = choose_device(training.device, int(os.environ.get("LOCAL_RANK", 0)))
+    rank_here = int(os.environ.get("LOCAL_RANK", 0))
+    device = choose_device(training.device, rank_here)
+    if rank_here == 0 and (problem := too_few_cores()):
+        warnings.warn(problem, stacklevel=3)
     if device.type == "cpu" and training.device == "auto":
         weights = count_weights(model_config)
         if problem := accidental_cpu(training, weights):
@@ -71,6 +74,17 @@ def check_start(model_config: ModelConfig, training: TrainingConfig) -> None:
         raise ValueError(problem)
     if training.compile and device.type == "cuda" and (missing := missing_compiler_tools(device.type)):
         raise ValueError(f"torch.compile on a GPU lacks tools: {'; '.join(missing)}. Or {WITHOUT_COMPILING}")
+
+
+def too_few_cores() -> str | None:
+    """Why the processes of this machine slow each other down, and what to do; None if each has a core or more."""
+    cores, processes = usable_cores(), int(os.environ.get("LOCAL_WORLD_SIZE", 1))
+    if cores >= processes:
+        return None
+    return (
+        f"{processes} processes share {cores} of this machine's cores; each needs one to itself. "
+        "A job on Slurm gets them by `srun --cpus-per-task`"
+    )
 
 
 def share_compile_threads() -> None:
