@@ -23,6 +23,9 @@ from annotated.speed.machine.distributed import Processes, process_group
 from annotated.training.schedule import learning_rate
 from annotated.training.update import update
 
+_HUNG_AFTER = 10.0
+"""Seconds without an answer of the GPU after which a process that is asked to stop does not wait for it any longer."""
+
 
 @dataclass(frozen=True)
 class TrainingResult:
@@ -126,7 +129,8 @@ def train(
         if processes.device.type == "cpu":
             keep_freed_memory()
         run = start_run(model_config, training, data, folder, processes, resume)
-        stop = GracefulStop()
+        waits_for_others = processes.world_size > 1 and processes.device.type == "cuda"
+        stop = GracefulStop(hung_after=_HUNG_AFTER if waits_for_others else None)
         observer = RunObserver(run, stop, ValidationCallbacks(bleu, samples, heads), quiet)
         with observer.log:
             observer.run_started()

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
+import time
 from types import FrameType
 from typing import Any, Self
 
@@ -31,17 +33,31 @@ class GracefulStop:
     The second signal interrupts at once; not under torchrun, where one request may come twice, from the scheduler and
     from the agent, and where the agent sees to an end that takes too long. Outside the main thread, where Python has
     no signals, it does nothing.
+
+    Parameters
+    ----------
+    hung_after
+        Seconds from a signal on, after which a process ends at once whose Python has not even been able to receive it.
+        That is so while it waits for a GPU, and so for ever if the GPU waits for a process that has died: NCCL ends
+        only after `peer_timeout`. None for processes that wait for no other.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, hung_after: float | None = None) -> None:
         self.name: str | None = None
         """Name of the signal received, None so far."""
         self._before: dict[signal.Signals, Any] = {}
+        self._hung_after = hung_after
+        self._woken_before = -1
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             caught = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
             self._before = {number: signal.signal(number, self._receive) for number in caught}
+            if self._hung_after is not None:
+                reading, self._writing = os.pipe()
+                os.set_blocking(self._writing, False)
+                self._woken_before = signal.set_wakeup_fd(self._writing)  # written to where Python cannot run
+                threading.Thread(target=self._end_if_hung, args=(reading, self._hung_after), daemon=True).start()
         return self
 
     def ask(self, name: str) -> None:
@@ -51,6 +67,9 @@ class GracefulStop:
     def __exit__(self, *error: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
+        if self._before and self._hung_after is not None:
+            signal.set_wakeup_fd(self._woken_before)
+            os.close(self._writing)  # which ends the thread
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
         if self.name is not None:
@@ -59,6 +78,21 @@ class GracefulStop:
                 return
             raise KeyboardInterrupt(f"{signal.Signals(number).name} for the second time")
         self.name = signal.Signals(number).name
+
+    def _end_if_hung(self, reading: int, seconds: float) -> None:
+        while numbers := os.read(reading, 1):
+            if numbers[0] not in map(int, self._before):
+                continue
+            time.sleep(seconds)
+            if self.name is None:
+                name = signal.Signals(numbers[0]).name
+                sys.stderr.write(
+                    f"annotated: {name}, and for {seconds:g} seconds the GPU has not answered, as when another process "
+                    "is gone. This process ends without saving; the same command goes on from the last checkpoint\n"
+                )
+                sys.stderr.flush()
+                os._exit(128 + numbers[0])
+        os.close(reading)
 
 
 def stop_bypassed_agent(processes: Processes, stop: GracefulStop) -> bool:

@@ -7,6 +7,9 @@ import io
 import os
 import signal
 import socket
+import subprocess
+import sys
+import time
 
 import pytest
 import torch.distributed as dist
@@ -67,6 +70,41 @@ def test_under_torchrun_a_request_may_come_twice(monkeypatch):
         os.kill(os.getpid(), signal.SIGTERM)
         os.kill(os.getpid(), signal.SIGTERM)
         assert stop.name == "SIGTERM"
+
+
+WAITS = """
+import ctypes, sys
+from annotated.runs.signals import GracefulStop
+
+with GracefulStop(hung_after=float(sys.argv[1])):
+    if sys.argv[2] == "hangs":
+        mutex = ctypes.create_string_buffer(64)  # zeros are a mutex; who locks it twice waits, whatever the signal
+        ctypes.CDLL(None).pthread_mutex_lock(mutex)
+        print("waits", flush=True)
+        ctypes.CDLL(None).pthread_mutex_lock(mutex)
+    print("waits", flush=True)
+    while not sys.stdin.read(1):
+        pass
+print("saved", flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a mutex of zeros is that of Linux")
+@pytest.mark.parametrize("does", ["hangs", "works"])
+def test_a_process_that_hears_no_signal_is_gone_and_one_that_works_saves(does):
+    command = [sys.executable, "-c", WAITS, "0.3", does]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as process:
+        assert process.stdout.readline() == "waits\n"
+        process.send_signal(signal.SIGTERM)
+        if does == "works":
+            time.sleep(1)  # longer than a process may be deaf
+        said, complaint = process.communicate("x", timeout=60)
+    if does == "works":
+        assert (process.returncode, said, complaint) == (0, "saved\n", "")
+    else:
+        assert process.returncode == 128 + signal.SIGTERM and said == ""
+        assert "SIGTERM" in complaint and "goes on from the last checkpoint" in complaint
 
 
 def test_the_first_process_of_a_machine_tells_its_agent(monkeypatch):

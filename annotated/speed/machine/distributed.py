@@ -175,7 +175,8 @@ def process_group(device: str, timeout: float) -> Iterator[Processes]:
     backend, limit = "nccl" if chosen.type == "cuda" else "gloo", timedelta(seconds=timeout)
     store, _, _ = next(iter(dist.rendezvous("env://", rank, world_size, timeout=limit)))
     store = dist.PrefixStore(fresh_prefix(store, rank, world_size, timeout), store)
-    dist.init_process_group(backend, store=store, rank=rank, world_size=world_size, timeout=limit)
+    own_gpu = chosen if chosen.type == "cuda" else None  # or NCCL guesses whose GPU is whose, and warns of it
+    dist.init_process_group(backend, store=store, rank=rank, world_size=world_size, timeout=limit, device_id=own_gpu)
     try:
         yield Processes(rank, world_size, chosen, dist.PrefixStore("notes", store))
     except BaseException:
