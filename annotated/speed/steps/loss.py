@@ -61,21 +61,21 @@ def logits_terms(
         logits, or None without gradient.
     """
     log_probabilities = logits.log_softmax(dim=-1, dtype=torch.float32)
-    if torch.compiler.is_compiling():
-        columns = torch.arange(logits.size(1), device=gold.device)
-        weighted = log_probabilities * torch.where(columns == gold, -right, -others)
-        loss = torch.where(columns < vocab_size, weighted, 0.0).sum(dim=-1)
-        if not with_gradient:
-            return loss, None
-        softmax = log_probabilities.exp()
-        return loss, torch.where(columns == gold, softmax + (others - right), softmax).to(logits.dtype)
+    columns = torch.arange(logits.size(1), dtype=torch.int32, device=logits.device)
     loss = log_probabilities.gather(1, gold).squeeze(1) * (others - right)
+    compiled = torch.compiler.is_compiling()
     if others > 0:
-        loss = loss - others * log_probabilities[:, :vocab_size].sum(dim=-1)
+        padded = columns >= vocab_size
+        counted = log_probabilities.masked_fill(padded, 0.0) if compiled else log_probabilities[:, :vocab_size]
+        loss = loss - others * counted.sum(dim=-1)
     if not with_gradient:
         return loss, None
-    difference = log_probabilities.exp_()
-    difference.scatter_add_(1, gold, difference.new_full(gold.shape, others - right))
+    if compiled:
+        softmax = log_probabilities.exp()
+        difference = torch.where(columns == gold.int(), softmax + (others - right), softmax)
+    else:
+        difference = log_probabilities.exp_()
+        difference.scatter_add_(1, gold, difference.new_full(gold.shape, others - right))
     return loss, difference.to(logits.dtype)
 
 
