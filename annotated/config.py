@@ -138,6 +138,12 @@ class TrainingConfig(CheckedConfig):
     overlap_exchange: bool = False
     """Exchange gradients in buckets of 25 MB while the backward pass goes on. With `compile` there is little to gain,
     because all gradients come at its end; with the static layout, replayed as a whole, it is refused."""
+    max_seconds: float | None = None
+    """Save and end after so many seconds of one start, counted from its first update, with compilations, validations
+    and checkpoints. The same command goes on, and counts anew. None for no limit."""
+    patience: int | None = None
+    """End as after the last update when so many validations in a row, over all starts, found no loss below the lowest
+    before them; None makes all updates. The model is still the average of the last checkpoints, or see keep_best."""
     peer_timeout: float = 600.0
     """Seconds after which a process that hears nothing from another one gives up, so that both can be restarted."""
 
@@ -148,17 +154,16 @@ class TrainingConfig(CheckedConfig):
             require(getattr(self, name) > 0, f"{name} must be positive, not {getattr(self, name)}")
         require(0 <= self.label_smoothing < 1, f"label_smoothing must lie in [0, 1), not {self.label_smoothing}")
         self._check_kernels()
-        fits = self.micro_batch_tokens is None or self.micro_batch_tokens > 0
-        require(fits, "micro_batch_tokens must be positive, or None for no limit")
-        require(self.keep_best >= 0, "keep_best must not be negative")
-        require(self.validate_bleu >= 0, "validate_bleu must not be negative")
-        require(self.clip_norm is None or self.clip_norm > 0, "clip_norm must be positive, or None for no clipping")
+        for name in ("micro_batch_tokens", "clip_norm", "max_seconds", "patience"):
+            fits = (value := getattr(self, name)) is None or 0 < value < float("inf")
+            require(fits, f"{name} must be positive, or None for no limit, not {value}")
+        for name in ("keep_best", "validate_bleu", "adam_epsilon"):
+            require(getattr(self, name) >= 0, f"{name} must not be negative, not {getattr(self, name)}")
         last, kept = self.average_last, self.keep_checkpoints
         require(last <= kept, f"average_last must not exceed keep_checkpoints: {last} and {kept}")
         betas = self.adam_betas
         fits = isinstance(betas, tuple | list) and len(betas) == 2 and all(0 <= beta < 1 for beta in betas)
         require(fits, f"adam_betas must be two numbers in [0, 1), not {betas!r}")
-        require(self.adam_epsilon >= 0, f"adam_epsilon must not be negative, not {self.adam_epsilon}")
         require(0 <= self.seed < 2**63, f"seed must lie between 0 and 2**63 - 1, not {self.seed}")
 
     def _check_kernels(self) -> None:
@@ -281,10 +286,8 @@ class DataConfig(CheckedConfig):
         kind, colon, places = self.format.partition(":")
         require(kind in FORMATS, f"format must be one of {', '.join(FORMATS)}, not {kind!r}")
         two = len({place.strip() for place in places.split(",")} - {""}) == 2 == places.count(",") + 1
-        require(
-            self.pair is None or re.fullmatch("[a-z]{2,3}-[a-z]{2,3}", self.pair) is not None,
-            f"pair must be two languages, such as 'en-de', not {self.pair!r}",
-        )
+        fits = self.pair is None or re.fullmatch("[a-z]{2,3}-[a-z]{2,3}", self.pair) is not None
+        require(fits, f"pair must be two languages, such as 'en-de', not {self.pair!r}")
         require(not colon or (two and kind != "auto"), f"format {self.format!r}: name two places, such as 'tsv:1,3'")
         require(self.vocab_size > 260, "vocab_size must exceed 260: 256 bytes and 4 special tokens")
         require(self.max_length >= 2, "max_length must be at least 2: one token and the end of the sentence")
@@ -350,8 +353,7 @@ TABLE_3_TRAINING: dict[str, dict[str, Any]] = {
 
 
 def _row(name: str) -> str:
-    if name not in TABLE_3:
-        raise ValueError(f"Table 3 has no row {name!r}; its rows are {', '.join(TABLE_3)}")
+    require(name in TABLE_3, f"Table 3 has no row {name!r}; its rows are {', '.join(TABLE_3)}")
     return name
 
 
@@ -361,8 +363,7 @@ def table_3(row: str, **changes: Any) -> ModelConfig:
     Parameters
     ----------
     row
-        'base', 'A1'-'A4', 'B1'-'B2', 'C1'-'C7', 'D1'-'D4', 'E1' or 'big': letters are the paper's
-        groups, numbers count the lines inside a group from the top.
+        'base', 'A1' ... 'E1' or 'big': letters are the paper's groups, numbers the lines of a group from the top.
     **changes
         Further fields to replace, `vocab_size` for one.
 
@@ -397,6 +398,5 @@ def preset(name: str, **changes: Any) -> ModelConfig:
     """
     if name in PRESETS:
         return PRESETS[name](**changes)
-    if name not in TABLE_3:
-        raise ValueError(f"no preset {name!r}; there are {', '.join(PRESETS)}, and rows {', '.join(TABLE_3)}")
+    require(name in TABLE_3, f"no preset {name!r}; there are {', '.join(PRESETS)}, and rows {', '.join(TABLE_3)}")
     return table_3(name, **changes)

@@ -77,7 +77,9 @@ class Train:
     """No progress on the console; the log is written all the same."""
 
     def run(self) -> int:
-        """Train; 0, or 128 + the number of the signal that stopped it (143 for SIGTERM), in every process."""
+        """Train; 0, also when --training.max-seconds ended it, or 128 + the number of the signal that stopped it (143
+        for SIGTERM), in every process.
+        """
         check_validation(self.data)
         if self.training.device not in ("auto", "cpu"):  # before anybody is sent to prepare data for hours
             from annotated.speed.machine.distributed import choose_device
@@ -87,7 +89,7 @@ class Train:
         if not self.quiet:
             print(plan(self.out, self.preset, self.training, self.data), file=sys.stderr, flush=True)
         from annotated.runs import train
-        from annotated.runs.signals import end_agent
+        from annotated.runs.signals import MAX_SECONDS, end_agent
         from annotated.runs.validation_callbacks import sample_heads, sample_translations, validation_bleu
         from annotated.speed.machine.distributed import choose_device
 
@@ -103,6 +105,8 @@ class Train:
         if not result.finished:
             if result.asked_of_processes:
                 end_agent()
+            if result.stopped_by == MAX_SECONDS:
+                return 0
             return 128 + int(getattr(signal, result.stopped_by or "", signal.SIGTERM))
         if os.environ.get("RANK", "0") != "0":
             return 0

@@ -66,6 +66,20 @@ class ValidationHistory:
         unsound = self._unsound()
         return max(self.losses.keys() - unsound) if unsound else None
 
+    @property
+    def since_best(self) -> int:
+        """Validations since the one of the lowest loss; an equal loss is no lower one."""
+        best, count = float("inf"), 0
+        for _, loss in sorted(self.losses.items()):
+            best, count = (loss, 0) if loss < best else (best, count + 1)
+        return count
+
+    def waited(self) -> str:
+        """How long the loss has not become lower, for the end of a run that waited in vain."""
+        best = min(self.losses, key=self.losses.__getitem__)
+        count = f"{self.since_best} validation{'s' * (self.since_best > 1)}"
+        return f"{count} since the lowest validation loss, {self.losses[best]:.4f} after update {best}"
+
     def end(self) -> str | None:
         """What to say when the training has ended, if its last validation was worse than its best; else None."""
         if not self.losses or self.losses[max(self.losses)] <= min(self.losses.values()) + WORSE:

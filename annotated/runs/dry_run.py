@@ -217,6 +217,8 @@ def dry_run(
         keep_checkpoints=1,
         keep_best=0,
         average_last=1,
+        max_seconds=None,
+        patience=None,
     )
     _forget_peaks()
     with _scratch(folder) as scratch:

@@ -79,8 +79,8 @@ FIELDS: dict[str, dict[str, str]] = {
     },
     "end": {
         "update": "updates made",
-        "finished": "false if a signal ended it early",
-        "stopped_by": "name of that signal; null if finished",
+        "finished": "false if a signal or `max_seconds` ended it early",
+        "stopped_by": "name of that signal, 'max_seconds', or 'patience', which finishes a run; null after all updates",
     },
 }
 """Kind of a line to the fields that it has besides `kind`, and what each holds. Numbers that JSON lacks are null."""

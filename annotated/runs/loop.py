@@ -16,7 +16,7 @@ from annotated.runs.preflight.start import check_start, share_compile_threads
 from annotated.runs.random_states import seed_dropout
 from annotated.runs.setup import Run, start_run
 from annotated.runs.shards import ShardStream
-from annotated.runs.signals import GracefulStop, stop_bypassed_agent
+from annotated.runs.signals import MAX_SECONDS, PATIENCE, GracefulStop, stop_bypassed_agent
 from annotated.runs.validation_callbacks import BleuFunction, HeadsFunction, SamplesFunction, ValidationCallbacks
 from annotated.speed.kernels.cudnn import without_cudnn_attention
 from annotated.speed.machine.distributed import Processes, process_group
@@ -36,9 +36,10 @@ class TrainingResult:
     update: int
     """Updates made."""
     finished: bool
-    """False if a signal ended the run early; the same call goes on with it."""
+    """False if a signal or `max_seconds` ended the run early; the same call goes on with it."""
     stopped_by: str | None
-    """Name of that signal, if this process got it, else "a signal to another process"."""
+    """What ended it before its last update: the name of a signal, if this process got it, else "a signal to another
+    process"; 'max_seconds'; or 'patience', which finishes the run. None if all updates were made."""
     tokens_seen: int
     """Target tokens trained on."""
     model_folder: Path | None
@@ -97,8 +98,8 @@ def train(
     Returns
     -------
     TrainingResult
-        Also when a signal ended the run (SIGTERM, SIGINT, SIGHUP), or the end of whoever read its console; then a
-        checkpoint was saved.
+        Also when a signal ended the run (SIGTERM, SIGINT, SIGHUP), or `training.max_seconds`, or the end of whoever
+        read its console; then a checkpoint was saved.
 
     Raises
     ------
@@ -139,15 +140,17 @@ def train(
             with stop, observer.writer, run.step.compiled(longest, observer.compiled), _shards(run) as shards:
                 stopped_by = make_updates(run, shards, observer)
             processes.barrier()  # until the last checkpoint is on the disk
-            bypassed_agent = stopped_by is not None and stop_bypassed_agent(processes, stop)
+            by_signal = stopped_by not in (None, MAX_SECONDS, PATIENCE)
+            bypassed_agent = by_signal and stop_bypassed_agent(processes, stop)
             valid_loss, score = observer.run_ended(stopped_by)
+    finished = stopped_by in (None, PATIENCE)
     return TrainingResult(
         folder=folder,
         update=run.state.update,
-        finished=stopped_by is None,
+        finished=finished,
         stopped_by=stopped_by,
         tokens_seen=run.state.tokens_seen,
-        model_folder=None if stopped_by else folder / MODEL,
+        model_folder=folder / MODEL if finished else None,
         valid_loss=valid_loss,
         bleu=score,
         asked_of_processes=bypassed_agent,
@@ -164,13 +167,11 @@ def _shards(run: Run) -> ShardStream:
 
 
 def make_updates(run: Run, shards: ShardStream, observer: RunObserver) -> str | None:
-    """The loop; returns what ended it early, or None.
-
-    That is the name of the signal that this process got, or else "a signal to another process".
-    """
+    """The loop; returns what ended it before its last update, as in `TrainingResult.stopped_by`."""
     training, processes, model, state = run.training, run.processes, run.model, run.state
     model.train()
-    observer.updates_started()
+    if stopped_by := observer.updates_started():
+        return stopped_by
     while state.update < training.updates:
         number = state.update + 1
         rate = learning_rate(number, model.config.d_model, training.warmup, training.learning_rate_scale)

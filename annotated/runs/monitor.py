@@ -23,7 +23,8 @@ class TrainingStatus:
 
     phase: Phase
     """'empty': no training run was here. 'preparing': a process has the folder, and has made no update yet. 'training'.
-    'stopped': by a signal, with a checkpoint saved. 'finished'. 'died': the process is gone without a word."""
+    'stopped': by a signal or `max_seconds`, with a checkpoint saved. 'finished'. 'died': the process is gone without a
+    word."""
     pid: int | None
     """Of the process that trains."""
     update: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from annotated.runs.log import TrainingLog
 from annotated.runs.pace import Pace
 from annotated.runs.readme import write_readme
 from annotated.runs.setup import Run
-from annotated.runs.signals import GracefulStop
+from annotated.runs.signals import MAX_SECONDS, PATIENCE, GracefulStop
 from annotated.runs.update_metrics import DeferredMetrics
 from annotated.runs.validation_callbacks import HeadsFunction, ValidationCallbacks, write_heads
 from annotated.saving import save_pretrained
@@ -101,31 +102,39 @@ class RunObserver:
         graph, seconds = compilation.graph, compilation.seconds
         self.log.write("compilation", update=self.run.state.update, graph=graph, seconds=seconds)
 
-    def updates_started(self) -> None:
-        """The clocks start: all until now is not training."""
+    def updates_started(self) -> str | None:
+        """The clocks start: all until now is not training.
+
+        Returns what ends the run now, as `updated` does: an earlier start may have run out of patience.
+        """
         run = self.run
+        self._began = time.monotonic()
         self.metrics = DeferredMetrics(run.step.optimizer, run.step.precision, run.processes, run.folder)
         self.history = ValidationHistory.of(run.folder if run.processes.is_main else None)
         self.writer.sound_until = self.history.sound_until
         self.pace = Pace(run, self.log)
+        return PATIENCE if run.state.update < run.training.updates and self._out_of_patience() else None
 
     def before_step(self, metrics: UpdateMetrics) -> Tensor | None:
         """The next update has its gradients: as `DeferredMetrics.add`."""
         if self.log.reader_left:
             self.stop.ask("SIGPIPE")
-        return self.metrics.add(metrics, self.run.state.update + 1, self.run.epoch, self.stop.name is not None)
+        limit = self.run.training.max_seconds
+        stops = self.stop.name is not None or (limit is not None and time.monotonic() - self._began >= limit)
+        return self.metrics.add(metrics, self.run.state.update + 1, self.run.epoch, stops)
 
     def updated(self, rate: float) -> str | None:
         """An update was made with this learning rate: log, validate and save what is due.
 
-        Returns what ends the run now, before its last update: the name of the signal that this process got, or else "a
-        signal to another process". None to go on.
+        Returns what ends the run now, before its last update, as in `TrainingResult.stopped_by`; None to go on.
         """
         training, number = self.run.training, self.run.state.update
         self.log.advance(number)
         last = number == training.updates
         due = number % training.checkpoint_every == 0 or last
-        logged, validated = number % training.log_every == 0, number % training.validate_every == 0
+        validated = number % training.validate_every == 0
+        # With `patience` a validation may be the end, of which the log has a line, as of the last update.
+        logged = number % training.log_every == 0 or (validated and training.patience is not None)
         if due or logged or validated or self.metrics.stops:
             self.metrics.flush()
         stopping = self.metrics.stops
@@ -134,22 +143,49 @@ class RunObserver:
         self.pace.after(number, self.metrics.meter.loss, due or stopping or logged)
         self.writer.collect()
         with self.metrics.meter.paused():
-            if validated:
-                following = number + training.validate_every
-                loss, _ = self._validate()
-                self.history.add(number, loss, self.log.say, following if following <= training.updates else None)
-                self.writer.sound_until = self.history.sound_until
-            self._save(due, stopping, validated)
-        return (self.stop.name or "a signal to another process") if stopping and not last else None
+            out_of_patience = validated and self._validated()
+            self._save(due or out_of_patience, stopping, validated)
+        if last or not (stopping or out_of_patience):
+            return None
+        return PATIENCE if out_of_patience else self._who_stopped()
+
+    def _validated(self) -> bool:
+        """Validate after an update, and say what is wrong; returns whether the run is out of patience."""
+        number, following = self.run.state.update, self.run.state.update + self.run.training.validate_every
+        self.history.losses[number], _ = self._validate()
+        over = self._out_of_patience()
+        goes_on = not over and following <= self.run.training.updates
+        self.history.add(number, self.history.losses[number], self.log.say, following if goes_on else None)
+        self.writer.sound_until = self.history.sound_until
+        return over
+
+    def _out_of_patience(self) -> bool:
+        """Whether the main process, which alone knows the log of earlier starts, has counted so many validations."""
+        patience = self.run.training.patience
+        if patience is None:
+            return False
+        return self.run.processes.broadcast_object(self.history.since_best >= patience)
+
+    def _who_stopped(self) -> str:
+        """What asked for the stop that the processes have agreed on; a signal counts for more than the clock."""
+        signals = self.run.processes.all_reduce_numbers([float(self.stop.name is not None)])
+        return (self.stop.name or "a signal to another process") if signals[0] else MAX_SECONDS
 
     def run_ended(self, stopped_by: str | None) -> tuple[float | None, float | None]:
         """The end: the averaged model, unless the run was stopped; its loss and BLEU on the validation set."""
-        update = self.run.state.update
-        if stopped_by:
-            where = f"stopped by {stopped_by} after update {update}, which is saved"
-            self.log.say(f"{where}; the same command goes on from here")
-        scores = (None, None) if stopped_by else self._finish()
-        self.log.write("end", update=update, finished=stopped_by is None, stopped_by=stopped_by)
+        update, training = self.run.state.update, self.run.training
+        finished, of = stopped_by in (None, PATIENCE), f"of {training.updates}"
+        goes_on = "the same command goes on from here"
+        if stopped_by == PATIENCE and self.run.processes.is_main:
+            limit = f"--training.patience {training.patience}"
+            self.log.say(f"finished after update {update} {of}: {self.history.waited()} ({limit})")
+        elif stopped_by == MAX_SECONDS:
+            limit = f"--training.max-seconds {training.max_seconds:g}"
+            self.log.say(f"{limit} is over after update {update} {of}, which is saved; {goes_on}")
+        elif not finished:
+            self.log.say(f"stopped by {stopped_by} after update {update}, which is saved; {goes_on}")
+        scores = self._finish() if finished else (None, None)
+        self.log.write("end", update=update, finished=finished, stopped_by=stopped_by)
         return scores
 
     def _finish(self) -> tuple[float, float | None]:

@@ -135,6 +135,10 @@ def _training_in_words(training: TrainingConfig) -> str:
         f"a checkpoint every {training.checkpoint_every:,} updates, of which the last {training.average_last} are "
         "averaged in the end",
     ]
+    if training.patience is not None:
+        words.append(f"the end comes before, after {training.patience:,} validations without a lower loss")
+    if training.max_seconds is not None:
+        words.append(f"each start ends by itself after {training.max_seconds:,g} seconds, and the same command goes on")
     return "; ".join(words) + "."
 
 

@@ -30,7 +30,7 @@ MAY_CHANGE = {
     "training": {
         "updates", "micro_batch_tokens", "log_every", "validate_every", "validate_bleu", "checkpoint_every",
         "keep_checkpoints", "keep_best", "average_last", "peer_timeout", "device", "compile",
-        "row_classes", "overlap_exchange", "attention_kernel",
+        "row_classes", "overlap_exchange", "attention_kernel", "max_seconds", "patience",
     },
     "data": {"prepared", "train", "valid", "test", "format", "pair", "tokenizer"},
 }  # fmt: skip

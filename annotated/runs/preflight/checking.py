@@ -19,7 +19,10 @@ from annotated.runs.preflight.table import PreflightCheck, PreflightReport, show
 from annotated.saving import CheckpointError
 
 _SAME_TRAINING = ("model", "training")
-_ALIKE = {"updates", "log_every", "validate_every", "checkpoint_every", "keep_checkpoints", "keep_best", "average_last"}
+_ALIKE = {
+    "updates", "log_every", "validate_every", "checkpoint_every", "keep_checkpoints", "keep_best", "average_last",
+    "max_seconds", "patience",
+}  # fmt: skip
 """Fields of the training in which a dry run may differ: none changes how long an update takes."""
 
 

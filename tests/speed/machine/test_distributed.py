@@ -7,11 +7,14 @@ import multiprocessing
 import os
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
+import annotated.runs.loop as loop
+import annotated.runs.observer as observer
 from annotated.config import TrainingConfig
 from annotated.data.batching import TokenBatches
 from annotated.data.store import TokenStore
@@ -116,3 +119,34 @@ def test_any_number_of_processes_makes_the_same_updates(small, batch_tokens):
         values = [[r[field] for r in log if r["kind"] == kind and not r.get("averaged")] for log in logs]
         assert len(values[0]) == (6 if kind == "train" else 2)
         assert values[0] == pytest.approx(values[1], rel=1e-5)
+
+
+def end(folder: Path) -> tuple[int, bool, str | None]:
+    record = read_records(folder)[-1]
+    assert record["kind"] == "end"
+    return record["update"], record["finished"], record["stopped_by"]
+
+
+def test_the_first_process_whose_time_is_over_ends_all_after_the_same_update(small, monkeypatch):
+    """35 seconds, at ten an update, are over in the fourth by the second one's clock; the first one's stands still."""
+    clock = SimpleNamespace(now=0.0)
+    rate = loop.learning_rate
+
+    def passing(*numbers) -> float:
+        clock.now += 10 * int(os.environ["RANK"])
+        return rate(*numbers)
+
+    monkeypatch.setattr(loop, "learning_rate", passing)
+    monkeypatch.setattr(observer, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    train_in_processes(small, "run", 2, max_seconds=35.0)
+    assert end(small.folder / "run") == (4, False, "max_seconds")
+
+
+def test_processes_that_were_started_again_run_out_of_patience_together(small, monkeypatch):
+    """After update 8 no validation has a lower loss. Only the main process reads in the log that 12 was the first."""
+    small.training = small.training.replace(validate_every=4, validate_bleu=0)
+    for updates, losses in ((12, [2.0, 1.0, 1.5, 0.9]), (24, [1.5, 0.9])):
+        coming = iter(losses)
+        monkeypatch.setattr(observer, "validation_loss", lambda *_, coming=coming: next(coming))
+        train_in_processes(small, "run", 2, updates=updates, patience=2)
+    assert end(small.folder / "run") == (16, True, "patience")
