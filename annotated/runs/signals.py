@@ -19,8 +19,8 @@ from annotated.runs.lock import agent_of_this_process
 from annotated.speed.machine.distributed import Processes
 
 MAX_SECONDS, PATIENCE = "max_seconds", "patience"
-"""In the place of a signal's name: the field of `TrainingConfig` by which a run ended itself. All its processes then end
-with status 0, which torchrun takes for done."""
+"""In the place of a signal's name: the field of `TrainingConfig` by which a run ended itself. All its processes then
+end with status 0, which torchrun takes for done."""
 
 _SIGNALS = tuple(
     getattr(signal, name)
