@@ -75,7 +75,8 @@ def test_a_dry_run_leaves_its_record_and_nothing_else(small: SmallRun) -> None:
     (run / ".rehearsal" / "run").mkdir(parents=True)
     (run / ".rehearsal" / "run" / LOCK).write_text("1 here\n")
     (run / ".rehearsal" / "run" / "left").write_text("by one that was killed")
-    found = dry_run(small.model, small.training, small.data, updates=20, warm_up=3, folder=run)
+    training = small.training.replace(max_seconds=1e-9, patience=1)  # limits of the run to come, not of this one
+    found = dry_run(small.model, training, small.data, updates=20, warm_up=3, folder=run)
     assert found is not None
     assert [path.name for path in run.iterdir()] == ["rehearsal.json"]
     assert (found.updates, found.warm_up, found.devices, found.memory_kind) == (20, 3, 1, "process")

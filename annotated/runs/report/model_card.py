@@ -112,6 +112,10 @@ def _training(report: Mapping[str, Any]) -> str:
         f"{training['precision']}.",
         f"- The model is {of}: {', '.join(report['averaged'])}.",
     ]
+    patience = training.get("patience")  # reports of 0.1 do not have it
+    if patience and report["complete"] and facts["updates"] < training["updates"]:
+        vain = f"{patience:,} validations in a row found no lower loss"
+        lines.append(f"- {training['updates']:,} updates were planned; it was finished before, when {vain}.")
     if facts["valid_loss"] is not None:
         of = "of the model" if facts["valid_loss_averaged"] else "of the last validation"
         lines.append(f"- Validation loss {of}: {facts['valid_loss']:.4f} nats per token, not smoothed.")

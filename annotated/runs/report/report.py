@@ -3,8 +3,9 @@
 `report.json` is one object:
 
 - `format`, `name`, `recipe` (None if it is none), `label` (what may be said of the data), `complete` (all updates were
-  made); `data`, `test`: names, counts, hashes; no text; `data.missing` and `data.fallbacks`: archives that could not be
-  had, and test sets from another one. `decoding`: how was searched; `averaged`: the checkpoints.
+  made, or `patience` ended it before); `data`, `test`: names, counts, hashes; no text; `data.missing` and
+  `data.fallbacks`: archives that could not be had, and test sets from another one. `decoding`: how was searched;
+  `averaged`: the checkpoints.
 - `scores`: of the `average`, and of the `last` checkpoint by itself, each by `sacrebleu`, `paper`, `moses` (where
   sacremoses is installed) and `chrf`, with signatures and 95 % intervals; and their `difference`.
 - `configuration`, `parameters`, `tokenizer`; `training`: updates, tokens, hours, loss; `hardware`, `energy`.

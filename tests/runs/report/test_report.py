@@ -297,6 +297,16 @@ def test_the_card_claims_what_the_report_holds(finished: RunReport) -> None:
     assert "newstest2014 is from `dev.tgz`: `test-full.tgz` could not be had" in told
 
 
+def test_the_card_says_that_patience_ended_a_training(finished: RunReport) -> None:
+    def card(updates: int) -> str:
+        configuration = finished.content["configuration"]
+        training = {**configuration["training"], "updates": updates, "patience": 3}
+        return model_card({**finished.content, "configuration": {**configuration, "training": training}})
+
+    made, says = finished.content["training"]["updates"], "when 3 validations in a row found no lower loss"
+    assert f"{made + 1:,} updates were planned; it was finished before, {says}" in card(made + 1) and says not in card(made)
+
+
 def test_a_printed_report_shows_both_rulers(finished: RunReport) -> None:
     text, table = str(finished), finished._repr_html_()
     for row in finished.rows():
