@@ -112,7 +112,7 @@ def _training(report: Mapping[str, Any]) -> str:
         f"{training['precision']}.",
         f"- The model is {of}: {', '.join(report['averaged'])}.",
     ]
-    patience = training.get("patience")  # reports of 0.1 do not have it
+    patience = training.get("patience")  # older reports do not have it
     if patience and report["complete"] and facts["updates"] < training["updates"]:
         vain = f"{patience:,} validations in a row found no lower loss"
         lines.append(f"- {training['updates']:,} updates were planned; it was finished before, when {vain}.")
