@@ -36,6 +36,7 @@ COMMANDS: dict[str, list[str]] = {
     "finish": ["finish", "{run}", "--test", "{text}", "--quiet", "--average", "1"],
     "average": ["average", "{run}", "{out}", "--last", "1"],
     "evaluate": ["evaluate", "{model}", "--corpus", "{text}", "--output", "{out}", "--max-new-tokens", "2"],
+    "export-log": ["export-log", "{run}", "--to", "tensorboard:{out}"],
     "export": ["export", "onnx", "{model}", "{out}"],
     "export marian": ["export", "marian", "{model}", "{out}"],
     "export ctranslate2": ["export", "ctranslate2", "{model}", "{out}"],

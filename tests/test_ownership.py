@@ -35,7 +35,7 @@ UNSEEN: dict[str, tuple[str, ...]] = {
 """Names that a command writes, where the first call is a download, takes long, or only looks."""
 REPLACED = {
     "data classroom", "data prepare", "data texts", "data treebank", "train", "dry-run", "finish", "average",
-    "export marian", "export ctranslate2", "doctor", "doctor --html", "exercise build", "exercise grade",
+    "export marian", "export ctranslate2", "export-log", "doctor", "doctor --html", "exercise build", "exercise grade",
     "exercise export gradescope", "exercise export canvas", "exercise export moodle", "exercise export table",
 }  # fmt: skip
 """Commands that go on in a folder of theirs, or replace what they made."""
@@ -62,9 +62,10 @@ def test_a_command_leaves_the_users_files(
     trees = annotated.parsing.classroom_trees
     monkeypatch.setattr("annotated.parsing.classroom_trees", lambda split, count: trees(split, min(count, 5)))
     if command.startswith("export"):
-        pytest.importorskip({"export": "onnx", "export marian": "transformers"}.get(command, "ctranslate2"))
+        needs = {"export": "onnx", "export marian": "transformers", "export-log": "tensorboard"}
+        pytest.importorskip(needs.get(command, "ctranslate2"))
     out, run = tmp_path / "out", tmp_path / "run"
-    if command in ("finish", "average"):
+    if command in ("finish", "average", "export-log"):
         shutil.copytree(places["trained"], run)
         shutil.rmtree(run / "report", ignore_errors=True)
     words = filled(COMMANDS[command], places, out, run)

@@ -18,6 +18,7 @@ from annotated.cli.data_prepare import Multi30k, Texts, Wmt14
 from annotated.cli.data_treebank import Treebank
 from annotated.cli.errors import explain
 from annotated.cli.evaluate import Evaluate
+from annotated.cli.export_log import ExportLog
 from annotated.cli.finish import Finish
 from annotated.cli.info import Info
 from annotated.cli.models import Average, Export
@@ -97,6 +98,7 @@ def _command(arguments: list[str]) -> Any:
         | Annotated[Translate, sub("translate")]
         | Annotated[Average, sub("average")]
         | Annotated[Export, sub("export")]
+        | Annotated[ExportLog, sub("export-log")]
         | Annotated[Info, sub("info")]
     )
     own = {command.__metadata__[0].name for command in get_args(commands)}

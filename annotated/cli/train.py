@@ -71,6 +71,9 @@ class Train:
     model: ModelConfig = field(default_factory=ModelConfig)
     samples: tuple[str, ...] = ()
     """Sentences to translate at each validation: translations go into log.jsonl, where the heads look into heads/."""
+    log_to: tuple[str, ...] = ()
+    """Dashboards that get the log too: tensorboard (into RUN/tensorboard, or tensorboard:FOLDER), wandb[:PROJECT],
+    mlflow[:URI]; each needs the extra of its name. None of them can stop the run."""
     new: bool = False
     """Refuse a folder that already holds a run, instead of going on with it."""
     quiet: bool = False
@@ -101,7 +104,9 @@ class Train:
             warnings.warn(
                 f"{self.preset} without a GPU takes months on a few cores; annotated preflight says more", stacklevel=2
             )
-        result = train(*run, resume=not self.new, quiet=self.quiet, bleu=bleu, samples=samples, heads=heads)
+        result = train(
+            *run, resume=not self.new, quiet=self.quiet, bleu=bleu, samples=samples, heads=heads, log_to=self.log_to
+        )
         if not result.finished:
             if result.asked_of_processes:
                 end_agent()

@@ -61,6 +61,7 @@ def train_command(
     training: TrainingConfig,
     data: DataConfig,
     samples: Sequence[str] = (),
+    log_to: Sequence[str] = (),
 ) -> list[str]:
     """The command that trains just so: `annotated train FOLDER ...`, with the preset or recipe that is nearest, and
     the fields that differ from it.
@@ -77,7 +78,8 @@ def train_command(
     for sentence in samples:
         if not sentence.strip() or sentence.startswith("-"):
             raise ValueError(f"a sample must be a sentence that begins without a dash, not {sentence!r}")
-    return [*words, "--samples", *samples] if samples else words
+    words += ["--samples", *samples] if samples else []
+    return [*words, "--log-to", *log_to] if log_to else words
 
 
 def _starts() -> Iterator[tuple[str, Configurations]]:

@@ -8,6 +8,7 @@ The log is `log.jsonl`: one object a line, written at once, never rewritten whil
 - `valid`: a validation; `samples` and `heads`: what the model translated then, and where its heads looked;
 - `checkpoint`, and `best` for one that is kept for its validation loss: it is on the disk, whole. Written while
   training goes on, so this may stand below lines of later updates;
+- `dashboard`: a dashboard did not take what it was sent;
 - `end`: the training ends, finished or stopped.
 
 The fields of each kind are in the table `annotated.runs.log_table.FIELDS`.
@@ -24,7 +25,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from rich.console import Console
 from rich.progress import (
@@ -38,6 +39,9 @@ from rich.progress import (
 )
 
 from annotated.storage import atomic_write
+
+if TYPE_CHECKING:
+    from annotated.runs.dashboards import Dashboards
 
 LOG = "log.jsonl"
 DISCARDED = "log.discarded.jsonl"
@@ -62,10 +66,20 @@ class TrainingLog:
         Updates in all, for the progress bar.
     quiet
         Say nothing on the console.
+    dashboards
+        That get the same lines.
     """
 
-    def __init__(self, folder: Path | None, updates: int, quiet: bool = False, console: Console | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path | None,
+        updates: int,
+        quiet: bool = False,
+        console: Console | None = None,
+        dashboards: Dashboards | None = None,
+    ) -> None:
         self._file = None if folder is None else (folder / LOG).open("a", encoding="utf-8", newline="\n")
+        self._dashboards = dashboards
         self._console = console or TrainingConsole(stderr=True)
         self._quiet = quiet or folder is None
         self._updates = updates
@@ -87,16 +101,34 @@ class TrainingLog:
             with self._to_console():
                 self._bar.stop()
         if self._file is not None:
+            self._end_dashboards(0)
             self._file.close()
 
     def write(self, kind: str, **fields: Any) -> None:
         """One line of the log, on disk when this returns, and on the console for those who watch."""
         if self._file is not None:
             record = {"kind": kind, **{name: _json_number(value) for name, value in fields.items()}}
+            if self._dashboards is not None:
+                self._dashboards.write(record)
+                if kind == "end":  # what they did not take stands above this line: a log's end is its last
+                    self._end_dashboards(record["update"])
+                else:
+                    self._tell_problems(record.get("update", 0))
             self._file.write(json.dumps(record) + "\n")
             self._file.flush()
         if not self._quiet:
             self._show(kind, fields)
+
+    def _end_dashboards(self, update: int) -> None:
+        if self._dashboards is not None:
+            self._dashboards.end()
+            self._tell_problems(update)
+
+    def _tell_problems(self, update: int) -> None:
+        assert self._dashboards is not None
+        for name, problem in self._dashboards.untold_problems().items():
+            self.write("dashboard", update=update, name=name, problem=problem)
+            self.say(f"dashboard {name}: {problem}; what it does not take is left out, and is in {LOG} all the same")
 
     def say(self, message: str) -> None:
         """A sentence for the console only."""

@@ -77,6 +77,11 @@ FIELDS: dict[str, dict[str, str]] = {
         "path": "of the checkpoint, in the run's folder: it is on the disk, whole",
         "elapsed": "seconds, over all resumes, when this line was written",
     },
+    "dashboard": {
+        "update": "updates made when it was noticed",
+        "name": "of the dashboard that did not take what it was sent (`annotated.runs.dashboards`)",
+        "problem": "the first one; later ones are on no record",
+    },
     "end": {
         "update": "updates made",
         "finished": "false if a signal or `max_seconds` ended it early",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
+from annotated.runs.dashboards import check_targets
 from annotated.runs.errors import translate_errors
 from annotated.runs.hardware import keep_freed_memory
 from annotated.runs.lock import run_lock
@@ -64,6 +66,7 @@ def train(
     bleu: BleuFunction | None = None,
     samples: SamplesFunction | None = None,
     heads: HeadsFunction | None = None,
+    log_to: Sequence[str] = (),
     processes: Processes | None = None,
 ) -> TrainingResult:
     """Train a Transformer; called again on the same folder, go on where the last call stopped.
@@ -92,6 +95,9 @@ def train(
     heads
         Called at each validation for where the heads look; goes into files of the folder's `heads/`, and changes
         nothing either. `annotated.runs.validation_callbacks.sample_heads` makes one.
+    log_to
+        Dashboards that get the log too: `tensorboard`, `wandb`, `mlflow`, each with a place after a colon if not the
+        usual one. None of them can stop the run, or delay it by more than some seconds at its end.
     processes
         Who trains together, from `process_group`; None to join those that torchrun started.
 
@@ -105,19 +111,23 @@ def train(
     ------
     ValueError
         If there is no such device, or a large model would be trained on a CPU though a GPU is meant, or torch has no
-        kernels for the GPU, or `torch.compile` lacks a tool there, or the path of the folder is ''.
+        kernels for the GPU, or `torch.compile` lacks a tool there, or the path of the folder is ''; or there is no
+        such dashboard.
+    ImportError
+        If the package of a dashboard is not installed.
     NonFiniteLoss
         If the loss or the gradient is infinite or NaN; the message names the sentences.
     CheckpointError
         If the folder holds a run with another configuration, or no usable checkpoint, or another process trains
         there.
     FileExistsError
-        If the folder holds files that no run wrote, under names that a run writes.
+        If the folder holds files that no run wrote, under names that a run writes; or that of TensorBoard other events.
     DiskFull
         If a checkpoint cannot be saved; the ones before are untouched.
     """
     check_start(model_config, training)
     folder = require_own_folder(folder)
+    dashboards = check_targets(log_to, folder)
     share_compile_threads()
     join = process_group(training.device, training.peer_timeout)
     group = join if processes is None else contextlib.nullcontext(processes)
@@ -132,7 +142,7 @@ def train(
         run = start_run(model_config, training, data, folder, processes, resume)
         waits_for_others = processes.world_size > 1 and processes.device.type == "cuda"
         stop = GracefulStop(hung_after=_HUNG_AFTER if waits_for_others else None)
-        observer = RunObserver(run, stop, ValidationCallbacks(bleu, samples, heads), quiet)
+        observer = RunObserver(run, stop, ValidationCallbacks(bleu, samples, heads), quiet, dashboards)
         with observer.log:
             observer.run_started()
             longest = run.data.train.info.max_length

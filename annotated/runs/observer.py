@@ -6,7 +6,7 @@ import datetime
 import math
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from torch import Tensor
 from annotated.data.batching import evaluation_batches
 from annotated.runs.checkpoint import take_snapshot
 from annotated.runs.checkpoint_writer import CheckpointWriter, Saved
+from annotated.runs.dashboards import Dashboards, Target
 from annotated.runs.divergence import ValidationHistory
 from annotated.runs.hardware import describe_machine, matmul_benchmark
 from annotated.runs.last_checkpoints import ChoosesWeights, average_last, final_weights
@@ -48,11 +49,26 @@ class RunObserver:
         What is computed with the model at each validation.
     quiet
         No output on the console.
+    dashboards
+        That get the log too, from the main process.
     """
 
-    def __init__(self, run: Run, stop: GracefulStop, callbacks: ValidationCallbacks, quiet: bool = False) -> None:
+    def __init__(
+        self,
+        run: Run,
+        stop: GracefulStop,
+        callbacks: ValidationCallbacks,
+        quiet: bool = False,
+        dashboards: Sequence[Target] = (),
+    ) -> None:
         self.run, self.stop, self.callbacks = run, stop, callbacks
-        self.log = TrainingLog(run.folder if run.processes.is_main else None, run.training.updates, quiet)
+        self._targets = dashboards
+        self.log = TrainingLog(
+            run.folder if run.processes.is_main else None,
+            run.training.updates,
+            quiet,
+            dashboards=Dashboards(dashboards, run.folder),
+        )
         """A context that is open from `run_started` to `run_ended`."""
         self.writer = CheckpointWriter(run.folder, run.training.keep_checkpoints, run.training.keep_best, self._saved)
         """A context round the updates; leaving it waits for the last checkpoint."""
@@ -62,7 +78,7 @@ class RunObserver:
         run, parameters = self.run, self.run.model.num_parameters()
         self.log.write("start", **self._start_record())
         if run.processes.is_main:
-            write_readme(run, getattr(self.callbacks.samples, "sentences", ()))
+            write_readme(run, getattr(self.callbacks.samples, "sentences", ()), [one.word for one in self._targets])
         self.log.say(
             f"{parameters:,} parameters, {len(run.data.train):,} training pairs, "
             f"{run.model.config.vocab_size:,} vocabulary entries, on {run.processes.device}"

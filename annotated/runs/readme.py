@@ -32,6 +32,7 @@ _FILES = {
     "data/": "the encoded sentences; made again if deleted (of a prepared corpus, only the validation set is here)",
     "checkpoints/": "all that is needed to go on: weights, Adam's moments, place in the data; the newest are kept",
     "best/": "checkpoints of the lowest validation loss, if keep_best is set",
+    "tensorboard/": "the log once more, for TensorBoard, if it was asked for",
     "heads/": "where the heads look in the sample sentences, at each validation",
     "model/": "the average of the last checkpoints, or the best one if it is better: the result of a finished run",
     "report/": "translations, scores and MODEL_CARD.md, made by `annotated finish`",
@@ -40,12 +41,13 @@ _FILES = {
 }
 
 
-def write_readme(run: Run, samples: Sequence[str] = ()) -> Path:
+def write_readme(run: Run, samples: Sequence[str] = (), log_to: Sequence[str] = ()) -> Path:
     """Write the README.md of a run, whole or not at all, unless somebody has changed it or nothing in it has changed.
 
-    The log must have the record of this start. `samples` are the sentences that the run translates at each validation.
+    The log must have the record of this start. `samples` are the sentences that the run translates at each validation,
+    `log_to` its dashboards.
     """
-    path, text = run.folder / README, readme(run, samples)
+    path, text = run.folder / README, readme(run, samples, log_to)
     text += f"\n{_MARK}{_digest(text)} -->\n"
     there = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     if there != text and (not there or _is_ours(there)):
@@ -66,12 +68,12 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def readme(run: Run, samples: Sequence[str] = ()) -> str:
+def readme(run: Run, samples: Sequence[str] = (), log_to: Sequence[str] = ()) -> str:
     """The text of a run's README.md."""
     model, data = run.model.config, _data_config(run)
     asked_model = model.replace(vocab_size=_asked_vocabulary(run))
     asked = TrainingConfig.from_dict(run.state.configuration["training"])  # another machine chooses its own layout
-    command = shlex.join(train_command(run.folder, asked_model, asked, data, samples))
+    command = shlex.join(train_command(run.folder, asked_model, asked, data, samples, log_to))
     return "\n".join(
         [
             f"# Run {run.folder.resolve().name}",

@@ -64,7 +64,7 @@ def test_a_readme_that_says_the_same_is_not_written_again(small, monkeypatch):
     small.trained(updates=8)
     place = small.folder / "run" / "README.md"
     with monkeypatch.context() as patched:
-        patched.setattr(readme, "readme", lambda run, samples: "# Run a\n")
+        patched.setattr(readme, "readme", lambda *_: "# Run a\n")
         run = SimpleNamespace(folder=small.folder)
         assert readme.write_readme(run) == small.folder / "README.md"
         patched.setattr(readme, "atomic_write", lambda path: pytest.fail("written again"))
