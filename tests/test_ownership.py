@@ -109,6 +109,7 @@ PARTS = {
     "annotated.runs.checkpoint.prepare_resume": "of `train`, in the folder of a run",
     "annotated.runs.checkpoint.prune_checkpoints": "of `train`, in the folder of a run",
     "annotated.runs.lock.run_lock": "a lock writes over no other file",
+    "annotated.runs.dashboards.check_targets": "writes nothing; `export-log` and `train` refuse what it refuses",
     "annotated.runs.log": "of `train`, in the folder of a run",
     "annotated.runs.log_table.read_log": "reads",
     "annotated.runs.own_folder.require_own_folder": "the rule for runs",

@@ -67,13 +67,10 @@ class LoggedRun(NamedTuple):
 
 
 class Dashboard(Protocol):
-    """Where lines of a log go. Each method may raise, and may take as long as it likes."""
+    """Where lines of the kinds `train`, `valid` and `samples` go. Each method may raise, and may take its time."""
 
-    def write(self, record: Record) -> None:
-        """A line of the kinds `train`, `valid` or `samples`."""
-
-    def close(self, finished: bool) -> None:
-        """The end of the run, finished or not; return when all is delivered."""
+    def write(self, record: Record) -> None: ...
+    def close(self, finished: bool) -> None: ...
 
 
 def read_targets(words: Sequence[str]) -> list[Target]:
@@ -112,7 +109,8 @@ def check_targets(words: Sequence[str], folder: Path) -> list[Target]:
     """
     targets = read_targets(words)
     for name, place in targets:
-        if importlib.util.find_spec(name) is None:
+        found = importlib.util.find_spec(name)
+        if found is None or found.origin is None:  # a folder of that name, such as W&B's own, is no package
             raise ImportError(
                 f"the dashboard {name} needs the package {name}, which is not installed: install the library again "
                 f"with its extra {name}: pip install '.[{name}]' in a checkout, or pip install 'WHEEL[{name}]' with "
@@ -284,7 +282,7 @@ class Delivery:
         self.target, self._run = target, run
         self._lines: queue.Queue[Record | None] = queue.Queue(QUEUE_LINES)
         self._problem: str | None = None
-        self._told = False
+        self._is_told = False
         # A daemon: one that hangs does not keep the process from ending.
         self._thread = threading.Thread(target=self._deliver, name=f"dashboard {target.name}", daemon=True)
         self._thread.start()
@@ -308,10 +306,9 @@ class Delivery:
 
     def untold_problem(self) -> str | None:
         """The first problem, the first time that this is asked after it; else None."""
-        if self._problem is None or self._told:
-            return None
-        self._told = True
-        return self._problem
+        problem = None if self._is_told else self._problem
+        self._is_told = self._is_told or problem is not None
+        return problem
 
     def _deliver(self) -> None:
         dashboard: Dashboard | None = None
@@ -325,27 +322,19 @@ class Delivery:
                     dashboard.write(record)
             except Exception as error:
                 self._fail(error)
-        try:
-            if dashboard is not None:
+        if dashboard is not None:
+            try:
                 dashboard.close(finished)
-        except Exception as error:
-            self._fail(error)
+            except Exception as error:
+                self._fail(error)
 
     def _fail(self, error: Exception) -> None:
-        said = str(error).strip().splitlines() or ["no reason given"]
-        self._problem = self._problem or f"{type(error).__name__}: {said[0]}"
+        said, *_ = str(error).strip().splitlines() or ["no reason given"]
+        self._problem = self._problem or f"{type(error).__name__}: {said}"
 
 
 class Dashboards:
-    """The dashboards of a run that is trained now.
-
-    Parameters
-    ----------
-    targets
-        As `check_targets` found them.
-    folder
-        Of the run.
-    """
+    """The dashboards of a run that is trained now, in that folder."""
 
     def __init__(self, targets: Sequence[Target], folder: Path) -> None:
         self._targets, self._folder = targets, folder

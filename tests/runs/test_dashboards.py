@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tyro
 
 from annotated.cli import main
-from annotated.runs import dashboards, read_records
+from annotated.cli.train import Train, train_defaults
+from annotated.runs import dashboards, read_records, train_command
 from annotated.runs.dashboards import Dashboards, Target, check_targets, export_log, read_targets
 from annotated.runs.log import LOG, TrainingLog
 from tests.runs.conftest import SmallRun
@@ -93,6 +95,24 @@ def test_a_missing_package_is_said_before_anything_is_read(
     assert not run.exists()
     extras = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     assert f"\n{name} = [" in extras, "the message names this extra"
+
+
+def test_a_folder_that_has_the_name_of_a_package_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights & Biases and TensorBoard leave such folders where they run."""
+    (tmp_path / "a_dashboard").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(dashboards, "PLACES", {"a_dashboard": "FOLDER"})
+    with pytest.raises(ImportError, match="package a_dashboard, which is not installed"):
+        check_targets(["a_dashboard"], tmp_path / "run")
+
+
+def test_the_readme_of_a_run_goes_on_with_its_dashboards(tmp_path: Path) -> None:
+    from annotated.config import DataConfig, TrainingConfig, tiny
+
+    command = train_command(tmp_path, tiny(), TrainingConfig(), DataConfig(), ["A cat."], ["wandb:x", "mlflow"])
+    assert command[-5:] == ["--samples", "A cat.", "--log-to", "wandb:x", "mlflow"]
+    read = tyro.cli(Train, args=[*command[2:]], default=train_defaults(command))
+    assert (read.samples, read.log_to) == (("A cat.",), ("wandb:x", "mlflow"))
 
 
 # A dashboard that fails.
@@ -214,6 +234,45 @@ def test_only_the_main_process_has_dashboards(tmp_path: Path, monkeypatch: pytes
     assert not list(tmp_path.iterdir())
 
 
+ENDS = """
+import sys
+import threading
+from pathlib import Path
+from annotated.runs import dashboards
+from tests.runs.test_dashboards import Target, lines
+if sys.argv[2] == "wandb":
+    import wandb  # so that it is connecting when the run ends, and not still being imported
+dashboards.LAST_SECONDS = 2.0
+dashboards.OPEN["mlflow"] = lambda *_: threading.Event().wait()
+lines(Path(sys.argv[1]), [Target(sys.argv[2], None)], 4)
+"""
+
+
+def in_a_process(program: str, home: Path, *words: str, **variables: str) -> None:
+    """Run a program whose end is part of what is tested, away from the user's own settings."""
+    own = {"HOME": str(home), "WANDB_DIR": str(home), **variables}
+    root = Path(__file__).parents[2]
+    made = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        cwd=root, env={**os.environ, **own}, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("name", ["mlflow", "wandb"])
+def test_a_process_ends_with_a_dashboard_that_hangs_or_has_no_network(name: str, tmp_path: Path) -> None:
+    """The first is one that never answers; the second is W&B itself, whose server nobody can reach."""
+    if name == "wandb":
+        pytest.importorskip("wandb")
+    run = tmp_path / "run"
+    run.mkdir()
+    nowhere = {"WANDB_MODE": "online", "WANDB_BASE_URL": "http://127.0.0.1:9", "WANDB_API_KEY": "0" * 40}
+    in_a_process(ENDS, tmp_path, str(run), name, **nowhere)
+    assert problems(run) == {name: "it did not take its last lines in time"}
+    assert read_records(run)[-1] == {"kind": "end", "update": 4, "finished": True, "stopped_by": None}
+
+
 # TensorBoard.
 
 
@@ -255,6 +314,21 @@ def test_a_resumed_run_goes_on_in_the_same_events(tmp_path: Path) -> None:
     assert len(list((run / "tensorboard").glob("events.*"))) == 2
 
 
+def test_what_a_user_has_in_the_folder_stays(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard")
+    folder, run = tmp_path / "run" / "tensorboard", str(tmp_path / "run")
+    folder.mkdir(parents=True)
+    (folder / "notes.txt").write_text("mine")
+    (folder / "events.out.tfevents.1").write_text("mine")
+    assert main(["train", run, "--data.train", "missing.tsv", "--data.valid", "x", "--log-to", "tensorboard"]) == 1
+    assert sorted(path.name for path in tmp_path.rglob("*")) == [
+        "events.out.tfevents.1", "notes.txt", "run", "tensorboard",
+    ]  # fmt: skip
+    (folder / "events.out.tfevents.1").unlink()
+    write(tmp_path / "run", "tensorboard")
+    assert (folder / "notes.txt").read_text() == "mine" and (folder / dashboards.MARK).is_file()
+
+
 def test_events_of_another_run_are_not_mixed_with(tmp_path: Path) -> None:
     pytest.importorskip("tensorboard")
     shared = f"tensorboard:{tmp_path / 'shared'}"
@@ -285,8 +359,9 @@ def test_a_training_is_logged_and_is_the_same_training(small: SmallRun) -> None:
     """Numbers on the dashboard are those of the log, and nothing of the training changes."""
     pytest.importorskip("tensorboard")
     plain = small.trained("plain")
-    small.train("run", log_to=["tensorboard"])
     run = small.folder / "run"
+    _, *command = train_command(run, small.model, small.training, small.data, log_to=["tensorboard"])
+    assert main([*command, "--quiet"]) == 0
     shown, table = scalars(run / "tensorboard"), defaultdict(dict)
     for record in read_records(run):
         if record["kind"] in ("train", "valid"):
@@ -339,13 +414,7 @@ def wandb_records(file: Path) -> Iterator[Any]:
 def test_wandb_offline_has_the_lines_of_the_log_at_their_updates(tmp_path: Path) -> None:
     """In a process of its own, for it changes how a process ends."""
     pytest.importorskip("wandb")
-    own = {"WANDB_MODE": "offline", "WANDB_DIR": str(tmp_path), "HOME": str(tmp_path), "NO_PROXY": "*"}
-    root = Path(__file__).parents[2]
-    made = subprocess.run(
-        [sys.executable, "-c", OFFLINE, str(tmp_path / "run")],
-        cwd=root, env={**os.environ, **own}, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert made.returncode == 0, made.stderr
+    in_a_process(OFFLINE, tmp_path, str(tmp_path / "run"), WANDB_MODE="offline")
     assert problems(tmp_path / "run") == {}
     shown: dict[str, dict[int, Any]] = defaultdict(dict)
     runs, ends = set(), []
@@ -421,7 +490,7 @@ class MlflowClient:
 
 def test_mlflow_gets_the_lines_of_the_log_at_their_updates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entities, module = types.ModuleType("mlflow.entities"), types.ModuleType("mlflow")
-    module.__spec__ = importlib.machinery.ModuleSpec("mlflow", None)
+    module.__spec__ = importlib.machinery.ModuleSpec("mlflow", None, origin=__file__)
     entities.Metric = entities.Param = lambda *values: values  # type: ignore[attr-defined]
     module.entities, module.MlflowClient = entities, MlflowClient  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "mlflow", module)
