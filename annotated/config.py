@@ -95,8 +95,8 @@ class TrainingConfig(CheckedConfig):
     clip_norm: float | None = None
     """Clip the gradient's norm to this; the paper does not clip."""
     precision: Literal["fp32", "bf16", "fp16", "auto"] = "fp32"
-    """Type of the products; weights, moments and sums are float32. 'auto' is bf16 on a GPU of compute capability 8.0 or
-    more (Ampere), fp16 on an older one and fp32 on a CPU: decided when a run begins, and kept when it is resumed."""
+    """Type of the products; sums and all else are float32. 'auto', decided when a run begins and kept: bf16 on a GPU of
+    compute capability 8.0 or more (Ampere), fp16 on an older one, fp32 on a CPU."""
     vocabulary_precision: Literal["same", "fp8"] = "same"
     """Type of the three products with the vocabulary's matrix: `precision`'s, or FP8 (2 or 3 bits of mantissa, float32
     sums), which is not the paper's arithmetic. FP8 takes a GPU of compute capability 8.9 or more (Ada, Hopper,
@@ -112,8 +112,7 @@ class TrainingConfig(CheckedConfig):
     """Rows of real tokens only, rectangles with masks (readable), or packed rows of one fixed number (for compiled
     kernels on a GPU); all give the same loss. 'auto': static where this machine is fast at it, else packed."""
     row_classes: bool = False
-    """Of the static layout: some dozens of shapes, each batch in the smallest that has room, in place of one shape for
-    all. Compiled once all the same; on a GPU a graph is recorded for each. Other layouts have no fixed shapes."""
+    """Of the static layout: some dozens of shapes, compiled once; each batch goes into the smallest that has room."""
     device: str = "auto"
     """'auto' takes a GPU if there is one; else a torch device name. The paper's recipes ask for 'cuda'."""
     seed: int = 0
