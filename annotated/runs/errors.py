@@ -18,6 +18,14 @@ class NonFiniteLoss(RuntimeError):
     """The loss or a gradient became infinite or NaN; the message names update, epoch and sentences."""
 
 
+class FirstUpdateTooLarge(RuntimeError):
+    """The first update of a start does not fit into memory; fewer tokens at a time may."""
+
+    def __init__(self, tokens: int) -> None:
+        super().__init__(f"{tokens} tokens at a time may fit")
+        self.tokens = tokens
+
+
 class PeerLostError(RuntimeError):
     """Another process of the training is gone or silent; all begin again from the last checkpoint."""
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
+
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
-from annotated.runs.dashboards import check_targets
-from annotated.runs.errors import translate_errors
+from annotated.runs.dashboards import Target, check_targets
+from annotated.runs.errors import FirstUpdateTooLarge, translate_errors
 from annotated.runs.hardware import keep_freed_memory
 from annotated.runs.lock import run_lock
 from annotated.runs.observer import MODEL, RunObserver
 from annotated.runs.own_folder import require_own_folder
+from annotated.runs.preflight.memory import LEAST_TOKENS, device_tokens
 from annotated.runs.preflight.start import check_start, share_compile_threads
 from annotated.runs.random_states import seed_dropout
 from annotated.runs.setup import Run, start_run
@@ -139,28 +143,45 @@ def train(
     ):
         if processes.device.type == "cpu":
             keep_freed_memory()
-        run = start_run(model_config, training, data, folder, processes, resume)
-        waits_for_others = processes.world_size > 1 and processes.device.type == "cuda"
-        stop = GracefulStop(hung_after=_HUNG_AFTER if waits_for_others else None)
-        observer = RunObserver(run, stop, ValidationCallbacks(bleu, samples, heads), quiet, dashboards)
-        with observer.log:
-            observer.run_started()
-            longest = run.data.train.info.max_length
-            # Compiled only if the configuration says so. A context: a compiler that fails does so in the first update.
-            with stop, observer.writer, run.step.compiled(longest, observer.compiled), _shards(run) as shards:
-                stopped_by = make_updates(run, shards, observer)
-            processes.barrier()  # until the last checkpoint is on the disk
-            by_signal = stopped_by not in (None, MAX_SECONDS, PATIENCE)
-            bypassed_agent = by_signal and stop_bypassed_agent(processes, stop)
-            valid_loss, score = observer.run_ended(stopped_by)
+        callbacks = ValidationCallbacks(bleu, samples, heads)
+        cut: int | None = None
+        while True:
+            try:
+                run = start_run(model_config, training, data, folder, processes, resume)
+                if cut is not None:
+                    run.messages.append(f"memory is full: micro_batch_tokens {cut:,}, which makes the same updates")
+                return _trained(run, callbacks, quiet, dashboards)
+            except FirstUpdateTooLarge as error:
+                cut, run = error.tokens, None
+            training = training.replace(micro_batch_tokens=cut)
+            gc.collect()  # the model and its graphs, before there is another
+            torch.cuda.empty_cache()
+
+
+def _trained(run: Run, callbacks: ValidationCallbacks, quiet: bool, dashboards: Sequence[Target]) -> TrainingResult:
+    """The updates of a run that is set up, and what comes before and after them."""
+    processes = run.processes
+    waits_for_others = processes.world_size > 1 and processes.device.type == "cuda"
+    stop = GracefulStop(hung_after=_HUNG_AFTER if waits_for_others else None)
+    observer = RunObserver(run, stop, callbacks, quiet, dashboards)
+    with observer.log:
+        observer.run_started()
+        longest = run.data.train.info.max_length
+        # Compiled only if the configuration says so. A context: a compiler that fails does so in the first update.
+        with stop, observer.writer, run.step.compiled(longest, observer.compiled), _shards(run) as shards:
+            stopped_by = make_updates(run, shards, observer)
+        processes.barrier()  # until the last checkpoint is on the disk
+        by_signal = stopped_by not in (None, MAX_SECONDS, PATIENCE)
+        bypassed_agent = by_signal and stop_bypassed_agent(processes, stop)
+        valid_loss, score = observer.run_ended(stopped_by)
     finished = stopped_by in (None, PATIENCE)
     return TrainingResult(
-        folder=folder,
+        folder=run.folder,
         update=run.state.update,
         finished=finished,
         stopped_by=stopped_by,
         tokens_seen=run.state.tokens_seen,
-        model_folder=folder / MODEL if finished else None,
+        model_folder=run.folder / MODEL if finished else None,
         valid_loss=valid_loss,
         bleu=score,
         asked_of_processes=bypassed_agent,
@@ -176,19 +197,33 @@ def _shards(run: Run) -> ShardStream:
     return ShardStream(run.batches, run.processes, pieces, run.step.prepare)
 
 
+@contextlib.contextmanager
+def _cut_if_too_large(run: Run) -> Iterator[None]:
+    """Ask for half of the tokens at a time where memory runs out. One of several processes cannot: the others wait."""
+    try:
+        yield
+    except torch.cuda.OutOfMemoryError as error:
+        tokens = device_tokens(run.training) // 2
+        if run.processes.world_size > 1 or tokens < LEAST_TOKENS:
+            raise
+        raise FirstUpdateTooLarge(tokens) from error
+
+
 def make_updates(run: Run, shards: ShardStream, observer: RunObserver) -> str | None:
     """The loop; returns what ended it before its last update, as in `TrainingResult.stopped_by`."""
     training, processes, model, state = run.training, run.processes, run.model, run.state
     model.train()
     if stopped_by := observer.updates_started():
         return stopped_by
+    begun_at = state.update
     while state.update < training.updates:
         number = state.update + 1
         rate = learning_rate(number, model.config.d_model, training.warmup, training.learning_rate_scale)
         if processes.rank:  # the random states of rank 0 are in the checkpoint, those of no other process
             seed_dropout(training.seed, processes.rank, number, processes.device)
         shard, run.position = shards.next(last=number == training.updates)
-        made = update(run.step, shard.batches, shard.target_tokens, rate, observer.before_step)
+        with _cut_if_too_large(run) if state.update == begun_at else contextlib.nullcontext():
+            made = update(run.step, shard.batches, shard.target_tokens, rate, observer.before_step)
         state.update, state.tokens_seen = number, state.tokens_seen + made.tokens
         if stopped_by := observer.updated(made.rate):
             return stopped_by

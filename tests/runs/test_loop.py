@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import load_file
 
 import annotated.model.transformer as transformer
+import annotated.runs.loop as loop
 import annotated.speed.steps.step as step_module
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.data.batch import Batch
@@ -24,6 +25,7 @@ from annotated.runs.validation_callbacks import sample_heads, sample_translation
 from annotated.saving import load_model
 from annotated.speed.steps import packed_loss
 from annotated.training import average_checkpoints, batch_loss, learning_rate, make_optimizer
+from annotated.training.update import update as make_update
 
 
 def weights(small, run: str, update: int) -> dict[str, torch.Tensor]:
@@ -151,6 +153,43 @@ def test_a_compiler_that_fails_says_what_to_do(small, monkeypatch):
     monkeypatch.setattr(torch, "compile", failing)
     with pytest.raises(RuntimeError, match="torch.compile failed .*compile=False gives the same model"):
         small.train(compile=True)
+
+
+def test_a_first_update_that_does_not_fit_is_made_in_smaller_pieces(small, monkeypatch):
+    """300 tokens a batch, where memory has room for a third of them: a half is tried, and then a quarter."""
+    tried = []
+
+    def memory_for_a_third(step, batches, *rest):
+        tried.append(len(batches))
+        if len(batches) < 3:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+        return make_update(step, batches, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "update", memory_for_a_third)
+        with pytest.raises(torch.cuda.OutOfMemoryError):
+            small.train("least", updates=4)
+        assert tried == [1], "fewer than the least that is of use are not tried"
+        patch.setattr(loop, "LEAST_TOKENS", 50)
+        tried.clear()
+        assert small.train("cut", updates=4).finished and tried == [1, 2, 4, 4, 4, 4]
+    small.train("asked", updates=4, micro_batch_tokens=75)
+    for name, tensor in weights(small, "asked", 4).items():
+        assert torch.equal(weights(small, "cut", 4)[name], tensor)
+
+
+def test_later_updates_are_not_cut(small, monkeypatch):
+    def full_at_the_second(step, batches, *rest):
+        if made:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+        made.append(make_update(step, batches, *rest))
+        return made[0]
+
+    made = []
+    monkeypatch.setattr(loop, "update", full_at_the_second)
+    monkeypatch.setattr(loop, "LEAST_TOKENS", 50)
+    with pytest.raises(torch.cuda.OutOfMemoryError):
+        small.train(updates=4)
 
 
 def test_training_works_outside_the_main_thread(small):

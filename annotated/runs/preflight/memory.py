@@ -17,7 +17,7 @@ _FLOAT32 = 4
 _CHUNK_ROWS = 4096
 MOST_TO_FILL = 0.85
 """Of a GPU's memory, by this estimate, which was 14 % below a recorded peak."""
-_LEAST_TOKENS = 512
+LEAST_TOKENS = 512
 """Fewer tokens at a time leave a GPU idle, so a smaller number is no advice."""
 
 
@@ -63,7 +63,7 @@ def fitting_tokens(model: ModelConfig, precision: str, weights: int, memory: int
     if tokens > _CHUNK_ROWS:  # beyond the chunk logits need no more
         more = training_bytes(model, precision, weights, 2 * _CHUNK_ROWS) - one
         tokens = _CHUNK_ROWS + (room - one) * _CHUNK_ROWS // more
-    return tokens // 100 * 100 if tokens >= _LEAST_TOKENS else None
+    return tokens // 100 * 100 if tokens >= LEAST_TOKENS else None
 
 
 def fit_micro_batch(

@@ -50,6 +50,8 @@ class CudaGraphs:
             pool: Any = self._pool.id  # a handle to torch, though not to its annotations
             with torch.cuda.graph(graph, pool, self._stream, capture_error_mode="thread_local"):
                 work()
+        except torch.cuda.OutOfMemoryError:
+            raise
         except RuntimeError as error:
             raise RuntimeError(
                 f"recording a CUDA graph failed ({str(error).splitlines()[0]}). Train without it: layout 'packed' with "
