@@ -250,7 +250,7 @@ class DataConfig(CheckedConfig):
     """
 
     prepared: str | None = None
-    """A folder made by `annotated data wmt14` or `annotated data multi30k`. Text, tokenizer and encoded pairs are taken
+    """A folder made by `annotated data wmt14`, `iwslt14` or `multi30k`. Text, tokenizer and encoded pairs are taken
     from there; `train`, `valid`, `test` and `tokenizer` stay as they are by default, and `vocab_size`, `max_length` and
     `classroom_pairs` do not matter."""
     train: str = "classroom"

@@ -28,6 +28,7 @@ COMMANDS: dict[str, list[str]] = {
     "data prepare": ["data", "prepare", "{out}", *DATA],
     "data texts": ["data", "texts", "{out}", *MANY],
     "data wmt14": ["data", "wmt14", "{out}"],
+    "data iwslt14": ["data", "iwslt14", "{out}"],
     "data multi30k": ["data", "multi30k", "{out}"],
     "data treebank": ["data", "treebank", "--out", "{out}", "--trees", "5"],
     "train": ["train", "{out}", *TRAINING],

@@ -26,6 +26,7 @@ WRITES_IN_PLACE = {
     "wmt14/archives.py": "into a folder of its own; members get their names when all are whole",
     "wmt14/download.py": "a part file that outlives the process, to be resumed",
     "wmt14/encode.py": "into a folder of `atomic_folder`; files that count only once store.json names them",
+    "wmt14/iwslt14.py": "a stage writes into .partial/",
     "wmt14/mirror/writing.py": "into a folder of `atomic_folder`",
     "wmt14/runner.py": "moves what a stage has made out of .partial/",
     "wmt14/steps.py": "stages write into .partial/",

@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MINE = b"years of work\n"
 UNSEEN: dict[str, tuple[str, ...]] = {
     "data wmt14": ("downloads/dev.tgz", "README.md", "tokenizer.json", "train.tsv", "manifest/01-download.json"),
+    "data iwslt14": ("download/de-en.tgz", "README.md", "train.tsv", "extract/train-talks.source"),
     "data multi30k": ("downloads/training.tar.gz", "README.md", "preparation.lock", "train/store.json"),
     "export": ("onnx.json", "translate.py", "tokenizer.json"),
     "preflight": ("README.md", "tokenizer.json", "model/config.json", "training.lock", "log.jsonl"),

@@ -44,6 +44,28 @@ def test_big_as_the_paper_has_it() -> None:
     assert recipe("wmt14-base-en-fr").model == recipe("wmt14-base").model
 
 
+def test_the_evening_is_the_beginning_of_base() -> None:
+    base, evening = recipe("wmt14-base"), recipe("wmt14-evening")
+    assert evening.training.updates == 30_000 and evening.training.warmup == base.training.warmup == 4000
+    assert evening.replace(name=base.name, about=base.about, training=base.training) == base
+    assert evening.training.replace(updates=100_000) == base.training
+    assert evening.training.updates % evening.training.checkpoint_every == 0  # the last of the averaged five
+
+
+def test_the_talks_as_their_example_has_them() -> None:
+    """512 wide, 4 heads, 1,024 in the feed-forward network, dropout 0.3; 4,096 tokens; the rate peaks at 0.0005."""
+    talks = recipe("iwslt14-de-en")
+    model, training = talks.model, talks.training
+    assert (model.num_encoder_layers, model.num_decoder_layers, model.d_model, model.d_ff, model.num_heads) == (
+        6, 6, 512, 1024, 4
+    )  # fmt: skip
+    assert model.num_heads * model.d_k == model.num_heads * model.d_v == model.d_model and model.dropout == 0.3
+    peak = learning_rate(4000, model.d_model, training.warmup, training.learning_rate_scale)
+    assert training.batch_tokens == 4096 and peak == pytest.approx(0.0005, rel=1e-3)
+    assert (talks.data.prepared, talks.decoding.beam_size) == ("data/iwslt14-de-en", 5)
+    assert training.precision == "auto"  # fp16 on a GPU without bf16
+
+
 @pytest.mark.parametrize("name", [name for name in RECIPES if name.startswith("wmt14-") and name != "wmt14-tiny"])
 def test_validation_is_rare_and_still_finds_a_divergence_in_time(name: str) -> None:
     """2.5 s a validation are at most 2 % of the updates between two, at 35 ms; a checkpoint from before is kept."""
@@ -108,6 +130,8 @@ def test_the_paper_has_another_training_for_the_other_pair(monkeypatch: pytest.M
     data = DataConfig(prepared="texts")
     with pytest.raises(ValueError, match="texts is en-fr, but wmt14-big is a training on en-de: take wmt14-big-en-fr"):
         check_pair("wmt14-big", data)
+    with pytest.raises(ValueError, match="texts is en-fr, but wmt14-evening is on en-de: prepare the data: annotated"):
+        check_pair("wmt14-evening", data)
     for right in ("wmt14-big-en-fr", "wmt14-tiny", "tiny"):
         check_pair(right, data)
 

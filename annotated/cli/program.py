@@ -14,7 +14,7 @@ import tyro
 from annotated import __version__
 from annotated.cli import products
 from annotated.cli.data import Classroom, Prepare, Show
-from annotated.cli.data_prepare import Multi30k, Texts, Wmt14
+from annotated.cli.data_prepare import Iwslt14, Multi30k, Texts, Wmt14
 from annotated.cli.data_treebank import Treebank
 from annotated.cli.errors import explain
 from annotated.cli.evaluate import Evaluate
@@ -86,7 +86,7 @@ def _command(arguments: list[str]) -> Any:
         Annotated[Classroom, sub("classroom")] | Annotated[Prepare, sub("prepare", default=Prepare.defaults(arguments))]
     )
     data |= Annotated[Show, sub("show")] | Annotated[Texts, sub("texts")] | Annotated[Treebank, sub("treebank")]
-    data |= Annotated[Wmt14, sub("wmt14")] | Annotated[Multi30k, sub("multi30k")]
+    data |= Annotated[Wmt14, sub("wmt14")] | Annotated[Iwslt14, sub("iwslt14")] | Annotated[Multi30k, sub("multi30k")]
     about = "Look at a corpus, or prepare one for training."
     commands: Any = (
         Annotated[data, sub("data", description=about)]

@@ -157,8 +157,8 @@ def open_corpus(spec: str, split: str, config: DataConfig) -> Corpus:
     for path in paths:
         if len(paths) == 1 and not path.suffix and not path.exists():
             raise CorpusError(
-                f"{spec}: no such file, and no corpus of the package, which has 'classroom'; annotated data wmt14 and "
-                "annotated data multi30k prepare others"
+                f"{spec}: no such file, and no corpus of the package, which has 'classroom'; annotated data wmt14, "
+                "annotated data iwslt14 and annotated data multi30k prepare others"
             )
         if not path.is_file():
             next(read_lines(path), None)  # raises the message that fits

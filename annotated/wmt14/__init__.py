@@ -1,7 +1,7 @@
 """WMT14 and its preparation: download, extract, clean, deduplicate, split, tokenizer, encode.
 
 In the order of reading: `catalogue` (which archives), `steps`, `runner` (how they are run), `clean`, `overlap`,
-`encode`.
+`encode`. `iwslt14` fetches another corpus for the same stages.
 """
 
 import importlib

@@ -31,7 +31,14 @@ class ArchiveError(RuntimeError):
     """An archive is damaged, unsafe, or lacks what is wanted; the message names the archive and says what to do."""
 
 
-def extract(archive: Path, members: Mapping[str, str], folder: Path, *, largest: int | None = None) -> dict[str, Path]:
+def extract(
+    archive: Path,
+    members: Mapping[str, str],
+    folder: Path,
+    *,
+    largest: int | None = None,
+    advice: str = "If one of these is the file, write its name into a catalogue of your own",
+) -> dict[str, Path]:
     """Take some files out of an archive: all of them, or none.
 
     The archive is read once, to its end, so that its own checksums are checked too. If the process is killed while
@@ -48,6 +55,8 @@ def extract(archive: Path, members: Mapping[str, str], folder: Path, *, largest:
         Where the files go; made if it is not there. Files of these names are replaced.
     largest
         Most bytes that the archive may unfold to; by default fifty times its own size, and at least 64 MiB.
+    advice
+        What to do about an archive without a wanted member: the end of the message.
 
     Returns
     -------
@@ -71,7 +80,7 @@ def extract(archive: Path, members: Mapping[str, str], folder: Path, *, largest:
     try:
         with translate_disk_full(folder, _ADVICE.format(archive.name)):
             partial.mkdir(parents=True)
-            _take(archive, {name.removeprefix("./"): file for name, file in members.items()}, partial, largest)
+            _take(archive, {name.removeprefix("./"): file for name, file in members.items()}, partial, largest, advice)
             for name in members.values():  # all are whole by now: of a damaged archive nothing gets its name
                 fsync(partial / name)
                 (partial / name).replace(folder / name)
@@ -90,7 +99,7 @@ def extract(archive: Path, members: Mapping[str, str], folder: Path, *, largest:
     return {member: folder / name for member, name in members.items()}
 
 
-def _take(archive: Path, wanted: Mapping[str, str], partial: Path, largest: int | None) -> None:
+def _take(archive: Path, wanted: Mapping[str, str], partial: Path, largest: int | None, advice: str) -> None:
     """Write the wanted members into an empty folder."""
     largest = max(_FREE_BYTES, LARGEST_RATIO * archive.stat().st_size) if largest is None else largest
     held: list[str] = []
@@ -109,7 +118,7 @@ def _take(archive: Path, wanted: Mapping[str, str], partial: Path, largest: int 
                 with content, open(partial / wanted[inside], "wb") as made:
                     shutil.copyfileobj(content, made, _BLOCK_BYTES)
     if missing := wanted.keys() - {name.removeprefix("./") for name in held}:
-        raise ArchiveError(_lacks(archive, [name for name in wanted if name in missing], held))
+        raise ArchiveError(_lacks(archive, [name for name in wanted if name in missing], held, advice))
 
 
 _Contents = Generator[tuple[str, IO[bytes] | str], None, None]
@@ -175,11 +184,8 @@ def _too_large(archive: Path, largest: int) -> ArchiveError:
     )
 
 
-def _lacks(archive: Path, missing: list[str], held: list[str]) -> str:
+def _lacks(archive: Path, missing: list[str], held: list[str], advice: str) -> str:
     near = [name for wanted in missing for name in difflib.get_close_matches(wanted, held, n=3, cutoff=0.5)]
     shown = list(dict.fromkeys([*near, *held]))[:_NAMES_SHOWN]
     more = f", and {len(held) - len(shown)} more" if len(held) > len(shown) else ""
-    return (
-        f"{archive}: does not hold {', '.join(missing)}. It holds {', '.join(shown) or 'nothing'}{more}. If one of "
-        "these is the file, write its name into a catalogue of your own"
-    )
+    return f"{archive}: does not hold {', '.join(missing)}. It holds {', '.join(shown) or 'nothing'}{more}. {advice}"

@@ -121,8 +121,9 @@ class PreparedCorpus:
 def preparing_command(folder: str | Path) -> str:
     """What prepares a folder that is not there yet; its name says which corpus, as the recipes have it."""
     name = Path(folder).name
-    if "multi30k" in name:
-        return f"annotated data multi30k {folder}"
+    for other in ("multi30k", "iwslt14"):
+        if other in name:
+            return f"annotated data {other} {folder}"
     return f"annotated data wmt14 {folder}" + (" --pair en-fr" if "en-fr" in name else "")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from annotated.storage import write_json
 from annotated.wmt14.archives import extract
 from annotated.wmt14.catalogue import Catalogue, CorpusPart
-from annotated.wmt14.download import DownloadError, RemoteFile, download
+from annotated.wmt14.download import DownloadError, DownloadProgress, RemoteFile, download
 from annotated.wmt14.manifest import MANIFESTS
 from annotated.wmt14.options import PreparationError
 from annotated.wmt14.runner import Stage, StageWork
@@ -90,19 +90,32 @@ def _download(catalogue: Catalogue, mirrors: Sequence[str], work: StageWork) -> 
             work.advance(start + count, total or None)
 
         try:
-            got = download(file, work.folder / DOWNLOADS, mirrors=mirrors, progress=advance)
+            archives[file.name] = fetch(file, mirrors, work, advance)
         except DownloadError as error:
             if not _dispensable(catalogue, file, archives):
                 raise
             missing[file.name] = str(error)
             work.say(f"{error}.\n{_without(catalogue, file)}")
             continue
-        before += got.size
-        if not got.pinned:
-            _same_as_first(work.folder / MANIFESTS / FIRST_USE, file.name, got.sha256)
-        archives[file.name] = {"bytes": got.size, "sha256": got.sha256, "pinned": got.pinned, "url": got.url}
+        before += archives[file.name]["bytes"]
     absent = [f"{DOWNLOADS}/{name}" for name in missing]
     return {"archives": archives, "bytes": before, "missing": missing, "absent": absent}
+
+
+def fetch(file: RemoteFile, mirrors: Sequence[str], work: StageWork, advance: DownloadProgress) -> dict[str, Any]:
+    """One archive, and its record for the manifest: bytes, sha256, whether a known hash pins it, and its url.
+
+    Raises
+    ------
+    DownloadError
+        If nobody has it, or what they have is another file.
+    PreparationError
+        If no hash is known, and it is another file than when it first came.
+    """
+    got = download(file, work.folder / DOWNLOADS, mirrors=mirrors, progress=advance)
+    if not got.pinned:
+        _same_as_first(work.folder / MANIFESTS / FIRST_USE, file.name, got.sha256)
+    return {"bytes": got.size, "sha256": got.sha256, "pinned": got.pinned, "url": got.url}
 
 
 def _dispensable(catalogue: Catalogue, file: RemoteFile, there: Collection[str]) -> bool:

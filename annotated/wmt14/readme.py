@@ -17,6 +17,8 @@ TERMS = {
     "multi30k": "Multi30k's translations: <https://github.com/multi30k/dataset>. The English captions are Flickr30k's: "
     "<https://shannon.cs.illinois.edu/DenotationGraph/>, for research and teaching. Read their terms before you pass "
     "texts, or a model, on.",
+    "iwslt14": "Transcripts and translations of TED talks, gathered for the evaluation of IWSLT 2014. They belong to "
+    "TED, the speakers and the translators. Read TED's terms before you pass texts, or a model, on.",
 }
 """Whose the texts are, by the name of the catalogue."""
 

@@ -293,6 +293,7 @@ def test_the_command_that_is_named_prepares_the_corpus_of_the_folders_name(
         "wmt14-en-de": "annotated data wmt14 data/wmt14-en-de",
         "wmt14-en-fr": "annotated data wmt14 data/wmt14-en-fr --pair en-fr",
         "multi30k": "annotated data multi30k data/multi30k",
+        "iwslt14-de-en": "annotated data iwslt14 data/iwslt14-de-en",
     }
     monkeypatch.chdir(tmp_path)
     for name, command in expected.items():
