@@ -35,6 +35,7 @@ DEVICES = {
     for device in (
         Device("P100", 2016, 10.6e12, "float32", 16, 300, "NVIDIA, Tesla P100 data sheet, NVLink board"),
         Device("V100", 2017, 125e12, "float16", 32, 300, "NVIDIA, V100 data sheet, NVLink board"),
+        Device("T4", 2018, 65e12, "float16", 16, 70, "NVIDIA, T4 data sheet, mixed precision"),
         Device("A100", 2020, 312e12, "bfloat16", 80, 400, "NVIDIA, A100 data sheet, 80 GB SXM board"),
         Device("RTX 4090", 2022, 165e12, "bfloat16", 24, 450, "NVIDIA, Ada architecture white paper, float32 sums"),
         Device("H100", 2022, 989e12, "bfloat16", 80, 700, "NVIDIA, H100 data sheet, SXM board"),
