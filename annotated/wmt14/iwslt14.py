@@ -92,8 +92,7 @@ def of_iwslt14(mirrors: Sequence[str] = ()) -> Sources:
         stages=stages,
         archives={archive: None},
         text_bytes=_TEXT_BYTES,
-        note="Talks of IWSLT 2014, German to English, split by the rules of fairseq's prepare-iwslt14.sh, but without "
-        "titles and descriptions, and with words counted between spaces. Nobody has published a hash of the archive",
+        note="IWSLT 2014 de-en, from an archive of which no hash is published, split by the rules of fairseq's script",
     )
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from annotated.cli import main
+from annotated.config import DataConfig
 from annotated.data.corpora import CorpusError
+from annotated.runs.report.test_sets import describe_data
 from annotated.wmt14 import DownloadError, PreparationError, PreparationOptions, PreparedCorpus
 from annotated.wmt14.archives import ArchiveError
 from annotated.wmt14.iwslt14 import TESTS, lengths_fit, of_iwslt14
@@ -84,6 +86,8 @@ def test_every_23rd_pair_that_fits_validates_and_five_sets_test(mirror: Path, tm
     assert (counts["talk_pairs"], counts["other_lengths"], counts["valid_pairs"]) == (71, 3, 2)
     readme = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert "TED talks" in readme and "iwslt14-test" in readme
+    label = describe_data(DataConfig(prepared=str(tmp_path / "out")), tmp_path)["label"]
+    assert "no hash is published" in label and label.endswith("not WMT14")
 
 
 def test_lengths_fit_at_the_bounds_and_not_beyond() -> None:
