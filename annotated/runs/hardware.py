@@ -65,6 +65,13 @@ def gpus() -> list[dict[str, Any]]:
     return [{"name": gpu.name, "memory_bytes": gpu.total_memory} for gpu in found]
 
 
+def usable_gpu_bytes(device: torch.device) -> int:
+    """Memory of a GPU that this process may use: all, or what `torch.cuda.set_per_process_memory_fraction` left it."""
+    whole = torch.cuda.get_device_properties(device).total_memory
+    share = getattr(torch.cuda, "get_per_process_memory_fraction", None)  # not in torch 2.3
+    return whole if share is None else int(whole * share(device))
+
+
 def peak_process_bytes() -> int | None:
     """The most main memory that this process has used so far; None where the system does not tell."""
     try:

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.data.batching import BatchingError, DataPosition, TokenBatches
 from annotated.model import Transformer
 from annotated.runs.checkpoint import TrainingState, list_checkpoints, load_checkpoint, prepare_resume
 from annotated.runs.dataset import PreparedData, prepare_data, prepared_identity
+from annotated.runs.hardware import usable_gpu_bytes
 from annotated.runs.log import rewind_log
 from annotated.runs.preflight.memory import fit_micro_batch
 from annotated.runs.preflight.start import count_weights
@@ -164,7 +163,7 @@ def _fitted(training: TrainingConfig, model: ModelConfig, processes: Processes) 
     """The training with micro-batches that the smallest GPU of all processes has room for."""
     if processes.device.type != "cuda":
         return training
-    own = torch.cuda.get_device_properties(processes.device).total_memory
+    own = usable_gpu_bytes(processes.device)
     everyone = processes.all_reduce_numbers([own * (rank == processes.rank) for rank in range(processes.world_size)])
     return fit_micro_batch(training, model, count_weights(model), [int(memory) for memory in everyone])
 

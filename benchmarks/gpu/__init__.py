@@ -2,7 +2,7 @@
 
     python -m benchmarks gpu                                   all of it in ten minutes, the promised sides first
     python -m benchmarks gpu --shapes base --sides bf16_static_graphs,torch_nn_compiled
-    python -m benchmarks gpu --first-ten-minutes               what to try first on a machine with a new GPU
+    python -m benchmarks gpu --lent --text FOLDER              what a GPU is wanted for first, step by step
     python -m benchmarks gpu --profile bf16_static_compiled    which kernels take the time
     python -m benchmarks gpu --device cpu --shapes tiny        tries every path, without a GPU
 

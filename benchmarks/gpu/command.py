@@ -10,7 +10,7 @@ import torch
 
 import benchmarks.gpu
 from annotated.speed.machine.nvidia_driver import explain_missing_gpu
-from benchmarks.gpu import first_ten_minutes, measure, outcomes, report, runner
+from benchmarks.gpu import lent, measure, outcomes, report, runner
 from benchmarks.gpu.modes import SIDES, needs_gpu
 from benchmarks.gpu.signals import exits_by_signal
 
@@ -43,8 +43,10 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         help="results into benchmarks/gpu.md (default: on a GPU, if all shapes are the paper's)",
     )
     add("--profile", metavar="SIDE", help="print the kernels of one side, and measure nothing")
-    add("--first-ten-minutes", action="store_true", help="try what may differ on a new GPU, and say what to do")
-    add("--step", help=argparse.SUPPRESS)  # a process of --first-ten-minutes
+    add("--lent", action="store_true", help="what is wanted of a GPU that is lent for some minutes, step by step")
+    add("--seconds", type=float, default=780, help="for all of --lent (default %(default)s)")
+    add("--text", type=Path, metavar="FOLDER", help="of --lent: train.tsv, valid.tsv and test.tsv, compressed or not")
+    add("--step", help=argparse.SUPPRESS)  # a process of --lent
     add("--one", help=argparse.SUPPRESS)  # a process of one side: SHAPE/SIDE
     options = parser.parse_args(arguments)
     options.tokens = options.tokens or (25_000 if options.device == "cuda" else 200)
@@ -79,25 +81,26 @@ def main(arguments: Sequence[str]) -> None:
     if options.one:
         runner.one_side(options)
     elif options.step:
-        first_ten_minutes.one_step(options)
+        lent.one_step(options)
     else:
         with exits_by_signal():  # not in the processes above: what ends those must not wait for Python
             _measure(options, "python -m benchmarks gpu " + " ".join(arguments))
 
 
 def _measure(options: argparse.Namespace, command: str) -> None:
-    if options.first_ten_minutes:
-        first_ten_minutes.main(options)
-    elif options.profile:
+    if options.profile:
         taken = measure.profile(options.shapes[0], options.profile, options)
         order = "self_cuda_time_total" if options.device == "cuda" else "self_cpu_time_total"
         print(taken.key_averages().table(sort_by=order, row_limit=40, max_name_column_width=80))
     else:
-        result = runner.run(options, command)
+        result = (lent if options.lent else runner).run(options, command)
+        if options.lent:
+            print(lent.table(result["steps"]))
         print(report.table(result))
         if not any(report.measured(shape) for shape in result["shapes"].values()):
             left = ", ".join(result["left_out"])
-            more = f"; no time was left for {left}: give more --minutes, 0 for no limit" if left else ""
+            how = "--seconds" if options.lent else "--minutes, 0 for no limit"
+            more = f"; no time was left for {left}: give more {how}" if left else ""
             raise SystemExit(f"benchmarks: nothing was measured{more}")
         if options.write:
             outcomes.write(result)

@@ -137,9 +137,14 @@ def profile(shape_name: str, name: str, options: argparse.Namespace) -> torch.pr
 
 def profile_batches(side: Side, device: str, start: int, count: int) -> torch.profiler.profile:
     """The kernels of `count` batches, after `start` others."""
-    kinds = torch.profiler.ProfilerActivity
     run_batches(side, device, start)
+    return profiled(lambda: run_batches(side, device, count), device)
+
+
+def profiled(call: Callable[[], object], device: str) -> torch.profiler.profile:
+    """The kernels of a call, and of all that it left the device to do."""
+    kinds = torch.profiler.ProfilerActivity
     with torch.profiler.profile(activities=[kinds.CPU, *([kinds.CUDA] if device == "cuda" else [])]) as taken:
-        run_batches(side, device, count)
+        call()
         watch.wait(device)
     return taken

@@ -132,6 +132,11 @@ def compiles(side: str) -> bool:
     return MODES[side].compiles if side in MODES else COMPILED in side
 
 
+def uncompiled(side: str) -> str:
+    """The side that does the same without a compiler and graphs: for a CPU, where they take minutes for nothing."""
+    return side.removesuffix(NO_CUDNN).removesuffix(COMPILED).removesuffix("_graphs")
+
+
 def counts_for_promises(side: str, precision: str = "bf16") -> bool:
     """True for a mode of ours in the arithmetic that the promises are about."""
     return side in MODES and MODES[side].precision == precision and MODES[side].paper

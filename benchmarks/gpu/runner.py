@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import time
 import traceback
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -25,14 +27,19 @@ ROOT = Path(__file__).resolve().parents[2]
 def one_side(options: argparse.Namespace) -> None:
     """Measure one side, in this process, and write what was found to `--out`; a failure is a finding."""
     shape, name = options.one.split("/")
+    write_found(options.out, lambda: measure.measure_side(shape, name, options))
+
+
+def write_found(path: Path, find: Callable[[], dict[str, Any]]) -> None:
+    """Write what a process of its own finds, or why it finds nothing."""
     try:
-        found = measure.measure_side(shape, name, options)
+        found = find()
     except PeerAbsent as reason:
         found = {"absent": str(reason)}
     except Exception as error:
         traceback.print_exc()
         found = {"failed": f"{type(error).__name__}: {error}"}
-    with atomic_write(options.out) as file:
+    with atomic_write(path) as file:
         file.write(json.dumps(found) + "\n")
 
 
@@ -48,19 +55,25 @@ def run(options: argparse.Namespace, command: str) -> dict[str, Any]:
         if limit is None:
             result["left_out"].append(str(job))
             continue
-        began = budget.now()
         print(f"{job} (at most {limit:.0f} s) ...", flush=True)
-        found = children.measured(job, options, limit)
-        took = budget.now() - began
+        found = measure_job(result, job, options, limit)
         if "fresh" in found:
-            budget.taken.append((job, took))
-        sides = result["shapes"].setdefault(job.shape, {"sides": {}})["sides"]
-        sides[job.side] = {**found, "took_s": round(took, 1)}
-        result["shapes"][job.shape]["sides"] = {name: sides[name] for name in SIDES if name in sides}
+            budget.taken.append((job, found["took_s"]))
         print("  " + report.side_line(job.side, found), flush=True)
         save(options.out, result)
     save(options.out, result)
     return result
+
+
+def measure_job(result: dict[str, Any], job: Job, options: argparse.Namespace, limit: float) -> dict[str, Any]:
+    """Measure a side in a process of its own; what was found is in the results, too."""
+    began = time.monotonic()
+    found = children.measured(job, options, limit)
+    sides = result["shapes"].setdefault(job.shape, {"sides": {}})["sides"]
+    sides[job.side] = {**found, "took_s": round(time.monotonic() - began, 1)}
+    result["shapes"][job.shape]["sides"] = {name: sides[name] for name in SIDES if name in sides}
+    done: dict[str, Any] = sides[job.side]
+    return done
 
 
 def is_done(result: dict[str, Any], job: Job) -> bool:

@@ -82,7 +82,15 @@ def open_side(
         use_cudnn_attention(not name.endswith(NO_CUDNN))
         yield _peer(name, shape, store, tokens, device, precision)
         return
-    mode = MODES[name]
+    with open_mode(MODES[name], shape, store, tokens, device, precision) as side:
+        yield side
+
+
+@contextlib.contextmanager
+def open_mode(
+    mode: Mode, shape: Shape, store: TokenStore, tokens: int, device: str, precision: str = "bf16"
+) -> Iterator[Side]:
+    """Our training in a mode, as `open_side`."""
     use_cudnn_attention(mode.cudnn_attention)
     fields = {**mode.training, "precision": mode.precision if mode.precision == "fp32" else precision}
     training = TrainingConfig(**{"batch_tokens": tokens, "device": device, **fields})

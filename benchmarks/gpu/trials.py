@@ -1,248 +1,231 @@
-"""Trials of the first ten minutes on a GPU: each tries one thing and says what came out and what to do."""
+"""Trials on a GPU beside the benchmark's sides: kernels by name, too little memory, fp16, training on real text."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import dataclasses
+import functools
+import io
+import json
+import math
 import re
-import shutil
 import signal
+import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from annotated.config import TrainingConfig
-from annotated.model import Transformer
-from annotated.runs.checkpoint import list_checkpoints
+from annotated.cli import main as annotated
 from annotated.runs.log import read_records
-from annotated.saving import read_tensors
-from annotated.speed.kernels.cudnn import without_cudnn_attention
-from benchmarks.gpu import children, measure, report, runner, watch
-from benchmarks.gpu.modes import MODES
-from benchmarks.gpu.pairs import our_batches, our_work, wmt_like_store
-from benchmarks.gpu.sides import open_side, open_training, paper_shapes, use_cudnn_attention
-from benchmarks.peers.project import model_config
+from benchmarks.gpu import children, measure, watch
+from benchmarks.gpu.modes import MODES, needs_gpu, uncompiled
+from benchmarks.gpu.pairs import wmt_like_store
+from benchmarks.gpu.sides import open_mode, paper_shapes
 
-GOOD, LOOK, FAILED, SKIPPED = "as it should be", "LOOK", "FAILED", "skipped"
-GRAPHS_EXPECTED = 4
-"""Of a compiled packed run: one or two of the model, one of the loss; and one to spare."""
-UPDATES = {"kernels": 20, "recompilations": 300, "losses": 200}
-LOSS_BOUND = 0.005
-"""How far the loss of static + graphs may be from that of packed rows in any of 200 updates, as a share: both round to
-bf16, in other places."""
-SIDES = ("bf16", "bf16_compiled", "bf16_static_graphs")
-PREPARED = Path("data/wmt14-en-de")
-_CLASSROOM = ("--data.classroom-pairs", "3000", "--data.vocab-size", "400", "--training.validate-bleu", "5")
-_SMALL = ("--preset", "tiny", "--model.num-encoder-layers", "1", "--model.num-decoder-layers", "1", *_CLASSROOM)
-_ATTENTION = re.compile(r"flash|fmha|attention|sdpa", re.IGNORECASE)
+GOOD, FAILED, SKIPPED = "as it should be", "FAILED", "skipped"
+PROFILED = {"varlen": "bf16_static_graphs", "flex": "bf16_static_graphs_flex", "sdpa": "bf16"}
+"""Attention kernels, and the side that each is looked at in; SDPA in one that compiles nothing."""
+KERNELS = 12
+"""So many of a step's kernels are kept by name, the longest."""
+SMALL_CARD = 12e9
+"""Bytes of a card for which the big model's batch is too large."""
+_ATTENTION = re.compile(r"flash|fmha|flex|attention|attn|sdpa", re.IGNORECASE)
+_CLASSROOM = ("--data.classroom-pairs", "6000", "--data.vocab-size", "400", "--training.validate-bleu", "0")
+_BIG = ("--preset", "wmt14-big", "--data.prepared", "None", *_CLASSROOM)
+_TINY = ("--preset", "tiny", "--model.num-encoder-layers", "1", "--model.num-decoder-layers", "1")
+_FINISH = 90.0
+"""Seconds that are kept for the test set, of real text."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a trial found."""
+    """What a step found."""
 
     outcome: str
     text: str
-    do: str = ""
-    """What to do about it."""
+    numbers: dict[str, Any] = field(default_factory=dict)
 
 
-def preflight(options: argparse.Namespace, limit: float, log: Path) -> Finding:
-    """The checks of a machine, with 220 updates of a dry run; of the paper's own run if its data is prepared."""
-    run = options.out.with_name("preflight")
-    if options.device == "cpu":
-        how = [*_SMALL, "--training.device", "cpu", "--training.batch-tokens", "200"]
-    elif (children.ROOT / PREPARED / "manifest").is_dir():
-        how = ["--preset", "wmt14-base"]
-    else:
-        how = ["--preset", "base", "--training.precision", "bf16", "--training.compile", "--data.vocab-size", "8000"]
-        how += ["--training.device", "cuda", "--training.validate-bleu", "20"]
-    asked = [sys.executable, "-m", "annotated", "preflight", str(run.resolve()), "--dry-run", *how]
-    status = children.run(asked, limit, log)
-    said = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    bad = [" ".join(line.split()) for line in said if line.startswith(("fail", "warn"))]
-    if status is None:
-        return Finding(FAILED, f"not finished within {limit:.0f} s", f"read {log}; run it alone: {' '.join(asked[1:])}")
-    if status:
-        return Finding(FAILED, "; ".join(bad) or f"status {status}: {children.last_line(log)}", f"read {log}")
-    time_line = next((" ".join(line.split()[4:]) for line in said if "time and cost" in line), "no time")
-    return Finding(LOOK if bad else GOOD, "; ".join([*bad, time_line]), "what each warning says" if bad else "")
-
-
-def kernels(options: argparse.Namespace) -> Finding:
-    """Which attention kernels an ordinary training starts."""
-    shape, tokens, device = paper_shapes(options.shapes[0]), options.tokens, options.device
-    store = wmt_like_store(tokens, shape.vocab)
-    training = TrainingConfig(batch_tokens=tokens, precision=options.precision, device=device)
-    torch.manual_seed(0)
-    # PyTorch's own choice before, and the library's context around, as a training has it.
-    use_cudnn_attention(True)
-    opened = open_training(Transformer(model_config(shape)), training, store)
-    with without_cudnn_attention(device), opened as side:
-        taken = measure.profile_batches(side, device, 3, UPDATES["kernels"])
-    names = sorted({event.key for event in taken.key_averages()})
-    print(taken.key_averages().table(row_limit=60, max_name_column_width=100))
-    return judge_kernels(names, options.device)
-
-
-def judge_kernels(names: Sequence[str], device: str) -> Finding:
-    """What the names of kernels tell."""
-    attention = [name for name in names if _ATTENTION.search(name)]
-    cudnn = [name for name in attention if "cudnn" in name.lower()]
-    shown = ", ".join(name[:60] for name in attention[:4]) or "no attention kernel by name"
-    if device == "cpu":
-        return Finding(SKIPPED, f"no GPU, so no kernels of one; here: {shown}")
-    if cudnn:
-        do = "annotated.speed.kernels.cudnn.without_cudnn_attention has to keep it out around a training: report this"
-        return Finding(LOOK, f"attention goes to cuDNN, which builds a plan for every new shape: {cudnn[0][:80]}", do)
-    return Finding(GOOD, f"no cuDNN attention: {shown}")
-
-
-def recompilations(options: argparse.Namespace) -> Finding:
-    """How often a compiled packed training compiles, over batches that never come twice."""
-    torch._logging.set_logs(recompiles=True)
-    shape, count = paper_shapes(options.shapes[0]), UPDATES["recompilations"]
+def profile(side_name: str, options: argparse.Namespace) -> Finding:
+    """Kernels of one step on each of three batches: with the fewest, about the mean, and the most sentences."""
+    side_name = side_name if options.device == "cuda" else uncompiled(side_name)
+    if options.device != "cuda" and needs_gpu(side_name):
+        return Finding(SKIPPED, f"{side_name} needs a GPU")
+    shape, device = paper_shapes(options.shapes[0]), options.device
     store = wmt_like_store(options.tokens, shape.vocab)
-    opened = open_side("bf16_compiled", shape, store, options.tokens, options.device, options.precision)
-    with watch.LimitWarnings() as limit, opened as side:
-        steps, _ = measure.run_batches(side, options.device, count)
-    return judge_recompilations(watch.compilations(), limit.count, steps)
+    found: list[dict[str, Any]] = []
+    # Without graphs, for a replayed one may hide its kernels from the profiler.
+    mode = dataclasses.replace(MODES[side_name], graphs=False)
+    with open_mode(mode, shape, store, options.tokens, device, options.precision) as side:
+        works = sorted((side.take() for _ in range(options.start + options.fresh)), key=lambda work: work.sentences)
+        mean = statistics.mean(work.sentences for work in works)
+        for work in (works[0], min(works, key=lambda one: abs(one.sentences - mean)), works[-1]):
+            step = functools.partial(side.step, work)
+            step()  # here kernels are compiled
+            milliseconds = 1e3 * min(watch.clock(device, step) for _ in range(3))
+            taken = measure.profiled(step, device)
+            found.append({"sentences": work.sentences, "ms": milliseconds} | kernels(taken.key_averages(), device))
+    times = (f"{one['sentences']} sentences {one['ms']:.1f} ms (attention {one['attention_ms']:.1f})" for one in found)
+    return Finding(GOOD, f"{side_name}: {', '.join(times)}", {"batches": found})
 
 
-def judge_recompilations(graphs: int, limit_hits: int, steps: watch.Steps) -> Finding:
-    """What the number of graphs tells, and when the last one came."""
-    stalls = [number + 1 for number, stalled in enumerate(steps.stalled) if stalled]
-    lost = sum(steps.seconds[number - 1] for number in stalls)
-    text = f"{graphs} graphs in {len(steps.seconds)} updates, in updates {stalls}, {lost:.0f} s in these"
-    do = "the step's log names the guard that failed; layout static compiles once"
-    if limit_hits:
-        return Finding(LOOK, f"{text}; torch gave up compiling and goes on eagerly", do)
-    late = bool(stalls) and stalls[-1] > len(steps.seconds) // 2
-    return Finding(LOOK if graphs > GRAPHS_EXPECTED or late else GOOD, text, do if graphs > GRAPHS_EXPECTED else "")
+def kernels(events: Iterable[Any], device: str) -> dict[str, Any]:
+    """Milliseconds on the device: of all kernels, of attention, and of the longest by name; on a CPU, of operators."""
+    gpu = device == "cuda"
+    rows = [
+        (event.key, (event.self_device_time_total if gpu else event.self_cpu_time_total) / 1e3, event.count)
+        for event in events
+        # Operators carry the time of the kernels that they start, and an annotation that of what happens within.
+        if not gpu or (event.device_type.name == "CUDA" and not getattr(event, "is_user_annotation", False))
+    ]
+    attention = [row for row in rows if _ATTENTION.search(row[0])]
+    longest = sorted(rows, key=lambda row: -row[1])[:KERNELS]
+    return {
+        "kernel_ms": sum(ms for _, ms, _ in rows),
+        "attention_ms": sum(ms for _, ms, _ in attention),
+        "attention": [name[:120] for name, _, _ in attention],
+        "longest": [(name[:120], round(ms, 3), count) for name, ms, count in longest],
+    }
 
 
-def sides(options: argparse.Namespace, limit: float, log: Path) -> Finding:
-    """Three sides of the benchmark on batches never seen."""
-    few = argparse.Namespace(**vars(options))
-    few.sides, few.shapes, few.minutes = [name for name in SIDES if name in MODES], options.shapes[:1], limit / 60
-    few.out, few.again = options.out.with_name("first_ten_minutes_sides.json"), False
-    result = runner.run(few, f"python -m benchmarks gpu --sides {','.join(few.sides)} --shapes {few.shapes[0]}")
+def make_small(device: str) -> None:
+    """Let this process have so little memory that a large batch does not fit: a share of the GPU, or of addresses."""
+    if device == "cuda":
+        whole = torch.cuda.get_device_properties(0).total_memory
+        torch.cuda.set_per_process_memory_fraction(min(1.0, SMALL_CARD / whole))
+        return
+    import resource  # not on Windows
+
+    torch.ones(2, 2).matmul(torch.ones(2, 2))  # its libraries and threads want their room before
+    used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, resource.RLIM_INFINITY))
+
+
+def train_some(options: argparse.Namespace, *more: str) -> tuple[int, str, list[float]]:
+    """Three updates by `annotated train` in this process: status, what it said, and the losses."""
+    said = io.StringIO()
+    how = ("--training.updates", "3", "--training.log-every", "1", "--training.device", options.device)
+    with tempfile.TemporaryDirectory(prefix="annotated-benchmark-") as folder:
+        run = Path(folder) / "run"
+        with contextlib.redirect_stderr(said):
+            status = annotated(["train", str(run), *how, *more])
+        print(said.getvalue())
+        records = read_records(run) if (run / "log.jsonl").exists() else []
+    return status, said.getvalue(), [one["loss"] for one in records if one["kind"] == "train"]
+
+
+def out_of_memory(options: argparse.Namespace) -> Finding:
+    """A batch that somebody insists on and that does not fit: the end that is wanted is the sentence that says so."""
+    make_small(options.device)
+    big = options.device == "cuda"
+    tokens = "25000" if big else "100000"
+    how = (*_BIG, "--training.no-compile") if big else (*_TINY, *_CLASSROOM, "--training.batch-tokens", tokens)
+    status, said, _ = train_some(options, *how, "--training.micro-batch-tokens", tokens)
+    last = children.in_a_line(said.strip().splitlines()[-1] if said.strip() else "nothing was said")
+    as_wanted = status == 1 and last.startswith("annotated: there is not enough memory: give --training.micro-batch")
+    return Finding(GOOD if as_wanted else FAILED, f"status {status}: {last}")
+
+
+def small_card(options: argparse.Namespace) -> Finding:
+    """The big recipe on a card that its batch does not fit."""
+    if options.device != "cuda":
+        return Finding(SKIPPED, "batches are cut to a GPU's memory, and here is none")
+    make_small(options.device)
+    status, said, losses = train_some(options, *_BIG)
+    cut = re.search(r"micro_batch_tokens [\d,]+", said)
+    text = f"status {status}, {cut[0] if cut else 'not cut'}, {SMALL_CARD / 1e9:.0f} GB: {len(losses)} updates"
+    memory = watch.memory(options.device)
+    return Finding(GOOD if cut and status == 0 else FAILED, f"{text}, {memory['peak_reserved_mib']:.0f} MiB", memory)
+
+
+def fp16(options: argparse.Namespace) -> Finding:
+    """Three updates in fp16, of few layers; on a CPU in float32, for the path."""
+    how = ("--preset", "base", "--training.compile", "--training.layout", "auto", "--training.precision", "fp16")
+    few = ("--model.num-encoder-layers", "2", "--model.num-decoder-layers", "2")
+    usual = (*_TINY, "--training.batch-tokens", str(options.tokens))
+    status, said, losses = train_some(options, *((*how, *few) if options.device == "cuda" else usual), *_CLASSROOM)
+    good = status == 0 and len(losses) == 3 and all(map(math.isfinite, losses))
+    precision = "fp16" if options.device == "cuda" else "fp32, for a CPU trains in no fp16"
+    ended = "" if status == 0 else f": {children.in_a_line(said.strip().splitlines()[-1])}"
+    return Finding(GOOD if good else FAILED, f"{precision}: status {status}, losses {losses}{ended}")
+
+
+def text(options: argparse.Namespace, limit: float, log: Path) -> Finding:
+    """Train on a folder of text until the time is nearly over, then translate its test set."""
+    until, run = time.monotonic() + limit, options.out.with_suffix(".text")
+    files = {split: _file(options.text, split) for split in ("train", "valid", "test")}
+    named = [part for split, file in files.items() for part in (f"--data.{split}", str(file))]
+    kept = min(_FINISH, limit / 3)
+    program = (sys.executable, "-m", "annotated")
+    status = _train_until([*program, "train", str(run.resolve()), *named, *_text_options(options)], until - kept, log)
+    numbers = _progress(run)
+    told = f"status {status}; " + ", ".join(f"{name} {value:g}" for name, value in numbers.items())
+    if status not in (0, 128 + signal.SIGTERM):
+        return Finding(FAILED, f"{told}: {children.last_line(log)}", numbers)
+    asked = [*program, "finish", str(run.resolve()), "--unfinished", "--no-compare-last", "--batch-tokens", "12000"]
+    end_log = log.with_suffix(".finish.log")
+    finished = children.run([*asked, "--quiet"], max(1.0, until - time.monotonic()), end_log)
+    if finished != 0:
+        why = "no time was left" if finished is None else children.last_line(end_log)
+        return Finding(FAILED, f"{told}; the test set was not scored: {why}", numbers)
+    report = json.loads((run / "report" / "report.json").read_text(encoding="utf-8"))
+    scores = report["scores"]["average"]
+    return Finding(GOOD, f"{told}; test set: {scores['sacrebleu']['detail']}", numbers | {"test": scores})
+
+
+def _file(folder: Path, split: str) -> Path:
+    found = sorted(folder.resolve().glob(f"{split}.tsv*"))
+    if not found:
+        raise ValueError(f"{folder} has no {split}.tsv (or .tsv.gz, .tsv.zst): it needs train, valid and test")
+    return found[0]
+
+
+def _text_options(options: argparse.Namespace) -> list[str]:
+    """The paper's base model with the rate that it has after its own warm-up, reached in half as many updates."""
+    if options.device != "cuda":
+        how = [*_TINY, "--data.vocab-size", "400", "--training.batch-tokens", "1000"]
+        often = ["--training.log-every", "20", "--training.checkpoint-every", "20", "--training.validate-bleu", "5"]
+        return [*how, *often, "--training.device", "cpu", "--training.updates", "100000"]
+    how = ["--preset", "base", "--training.device", "cuda", "--training.precision", "auto", "--training.compile"]
+    rate = ["--training.warmup", "2000", "--training.learning-rate-scale", "0.7"]
+    often = ["--training.checkpoint-every", "500", "--training.validate-every", "1000"]
+    return [*how, *rate, *often, "--training.layout", "auto", "--data.vocab-size", "16000"]
+
+
+def _train_until(command: Sequence[str], until: float, log: Path) -> int:
+    """The status of a training that is told to stop, as a scheduler does it, and then has time to save itself."""
     log.parent.mkdir(parents=True, exist_ok=True)
-    found = result["shapes"].get(few.shapes[0], {"sides": {}})
-    return judge_sides(found["sides"], result["left_out"])
-
-
-def judge_sides(found: dict[str, dict[str, object]], left_out: Sequence[str]) -> Finding:
-    """Fresh against seen before: what new shapes cost."""
-    rows = report.measured({"sides": found})
-    text, slow = [], []
-    for name, one in rows.items():
-        fresh, before = one["fresh"], one["steady"]["ms_a_step"]
-        text.append(f"{name} {fresh['ms_a_step']:.1f} ms fresh, {before:.1f} seen before")
-        if fresh["ms_a_step"] > 1.5 * before:
-            slow.append(name)
-    missing = [name for name in SIDES if name not in rows]
-    strange = report.disagreeing(rows)
-    if missing:
-        why = [str(found[name].get("failed")) for name in missing if name in found] or list(left_out)
-        return Finding(FAILED, "; ".join([*text, f"not measured: {', '.join(missing)} ({'; '.join(why)})"]), why[0])
-    if strange:
-        return Finding(LOOK, "; ".join(strange), "a mode does not train as the first one does: trust no speed of it")
-    do = "new batches stall: see the worst step and the new graphs of the results" if slow else ""
-    return Finding(LOOK if slow else GOOD, "; ".join(text), do)
-
-
-def losses(options: argparse.Namespace) -> Finding:
-    """The loss of each of 200 updates, static + graphs beside packed: the same weights and batches, no dropout."""
-    tokens, shape = options.tokens, paper_shapes(options.shapes[0])
-    store = wmt_like_store(tokens, shape.vocab)
-    batches = our_batches(store, tokens)
-    works = [our_work(next(batches)) for _ in range(UPDATES["losses"])]
-    curves: list[list[float]] = []
-    for name in ("bf16", "bf16_static_graphs"):
-        torch.manual_seed(0)
-        model = Transformer(model_config(shape, dropout=0.0))
-        fields = {"precision": options.precision, "batch_tokens": tokens, "device": options.device}
-        training = TrainingConfig(**{**fields, **MODES[name].training})
-        with without_cudnn_attention(options.device), open_training(model, training, store, MODES[name]) as side:
-            curves.append(torch.stack([side.step(work) for work in works]).double().tolist())
-        torch._dynamo.reset()
-    return judge_losses(curves[0], curves[1])
-
-
-def judge_losses(packed: Sequence[float], static: Sequence[float], bound: float = LOSS_BOUND) -> Finding:
-    """How far two curves are apart."""
-    apart = [abs(s - p) / p if p else float("nan") for p, s in zip(packed, static, strict=True)]
-    worst = max(range(len(apart)), key=lambda number: (apart[number] != apart[number], apart[number]))
-    text = (
-        f"loss {packed[0]:.4f} to {packed[-1]:.4f}; at most {apart[worst]:.1e} apart (update {worst + 1}), "
-        f"{sum(apart) / len(apart):.1e} on average; bound {bound:.1e}"
-    )
-    if all(one <= bound for one in apart):
-        return Finding(GOOD, text)
-    return Finding(LOOK, text, "do not train with static + graphs here: layout packed, and report the two curves")
-
-
-def resume(options: argparse.Namespace, limit: float, log: Path) -> Finding:
-    """A run of two ranks that is stopped and resumed, beside one that is not."""
-    two = options.device == "cuda" and torch.cuda.device_count() > 1
-    device = "cuda" if two else "cpu"
-    why = "" if two else "on the CPU by gloo, for NCCL needs a GPU for each rank; "
-    until = time.monotonic() + limit
-    root = options.out.with_name("resume")
-    whole, stopped = root / "whole", root / "stopped"
-    shutil.rmtree(root, ignore_errors=True)
-    updates = "30" if device == "cpu" else "300"
-    how = ["--training.device", device, "--training.updates", updates, "--training.log-every", "1"]
-    how += ["--training.checkpoint-every", updates, "--training.validate-every", updates]
-    train = [*_SMALL, "--training.batch-tokens", "400", *how, "--training.validate-bleu", "0", "--quiet"]
-    ranks = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "annotated"]
-    asked = [[*ranks, "train", str(run.resolve()), *train] for run in (whole, stopped)]
-    if status := children.run(asked[0], until - time.monotonic(), log):
-        return Finding(
-            FAILED, f"{why}the run without a stop: status {status}: {children.last_line(log)}", f"read {log}"
-        )
-    at = _stopped_at(asked[1], stopped, int(updates) // 3, until, log)
-    status = children.run(asked[1], max(1.0, until - time.monotonic()), log)
-    if status != 0 or not list_checkpoints(whole) or at is None:
-        return Finding(FAILED, f"{why}stopped at update {at}, resumed with status {status}", f"read {log}")
-    ends = [read_tensors(list_checkpoints(run)[-1] / "model.safetensors") for run in (whole, stopped)]
-    apart = max(float((ends[0][name] - ends[1][name]).abs().max()) for name in ends[0])
-    text = f"{why}stopped after update {at} of {updates}, resumed; weights at most {apart:.1e} apart"
-    good = apart == 0 if device == "cpu" else apart < 1e-2
-    return Finding(GOOD if good else LOOK, text, "" if good else "a resumed run must be the run that was not stopped")
-
-
-def _stopped_at(asked: Sequence[str], run: Path, update: int, until: float, log: Path) -> int | None:
-    """Start a run, end it as a scheduler does once it has made so many updates; where it stopped."""
-    with log.open("a", encoding="utf-8") as file:
-        process = children.start(asked, file, OMP_NUM_THREADS="1")
+    with log.open("w", encoding="utf-8") as file:
+        process = children.start(command, file)
         try:
-            while process.poll() is None and time.monotonic() < until and _updates(run) < update:
-                time.sleep(0.1)
-            process.send_signal(signal.SIGTERM)
-            process.wait(max(1.0, until - time.monotonic()))
+            return process.wait(max(1.0, until - time.monotonic()))
         except subprocess.TimeoutExpired:
-            return None
+            process.send_signal(signal.SIGTERM)
+            return process.wait(30)
         finally:
             if process.poll() is None:
                 children.end(process)
-    return _updates(run)
 
 
-def _updates(run: Path) -> int:
-    if not (run / "log.jsonl").exists():
-        return 0
-    return max((record.get("update", 0) for record in read_records(run)), default=0)
+def _progress(run: Path) -> dict[str, Any]:
+    """How far a run came: the last of each number in its log."""
+    records = read_records(run) if (run / "log.jsonl").exists() else []
+    names = ("update", "loss", "valid_loss", "bleu")
+    return {name: record[name] for record in records for name in names if name in record}
 
 
 TRIALS: dict[str, Callable[[argparse.Namespace], Finding]] = {
-    "kernels": kernels,
-    "recompilations": recompilations,
-    "losses": losses,
+    **{f"profile_{name}": functools.partial(profile, side) for name, side in PROFILED.items()},
+    "out_of_memory": out_of_memory,
+    "small_card": small_card,
+    "fp16": fp16,
 }
-"""Those that need a process of their own."""
+"""Those that need a process of their own, by the names of their steps."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks.gpu import children, command, first_ten_minutes, runner
+from benchmarks.gpu import children, command, lent, runner
 
 pytestmark = pytest.mark.process
 
@@ -28,7 +28,7 @@ def benchmark(folder: Path, mode: list[str]) -> None:
     def side(*_: object) -> None:
         children.run([sys.executable, "-c", SIDE, str(folder / "new")], 600, folder / "log")
 
-    runner.run = first_ten_minutes.main = side
+    runner.run = lent.run = side
     command.main(["--device", "cpu", "--shapes", "tiny", *mode])
 
 
@@ -39,7 +39,7 @@ def benchmark(folder: Path, mode: list[str]) -> None:
         (signal.SIGTERM, []),
         (signal.SIGHUP, []),
         (signal.SIGKILL, []),
-        (signal.SIGINT, ["--first-ten-minutes"]),
+        (signal.SIGINT, ["--lent"]),
     ],
 )
 def test_no_side_outlives_the_benchmark(ending: signal.Signals, mode: list[str], tmp_path: Path) -> None:

@@ -347,9 +347,10 @@ def test_a_run_on_a_gpu_cuts_its_batches_to_the_memory_that_is_there(
     on_gpu, asked = SimpleNamespace(device=torch.device("cuda", 0), rank=0, world_size=1), small.training
     on_gpu.all_reduce_numbers = list
     big_model = base(vocab_size=37_000)
-    for gigabytes, is_cut in ((80, False), (6, True)):
+    for gigabytes, share, is_cut in ((80, 1.0, False), (6, 1.0, True), (80, 0.075, True)):
         about = SimpleNamespace(total_memory=gigabytes * 10**9)
         monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device, about=about: about)
+        monkeypatch.setattr(torch.cuda, "get_per_process_memory_fraction", lambda device, share=share: share)
         fitted = _fitted(asked.replace(batch_tokens=25_000), big_model, on_gpu)
         assert (fitted.micro_batch_tokens is not None) == is_cut
     on_cpu = SimpleNamespace(device=torch.device("cpu"))
