@@ -23,6 +23,7 @@ from annotated.cli.train import Train, train_defaults
 from annotated.runs import dashboards, read_records, train_command
 from annotated.runs.dashboards import Dashboards, Target, check_targets, export_log, read_targets
 from annotated.runs.log import LOG, TrainingLog
+from annotated.runs.log_table import FIELDS
 from tests.runs.conftest import SmallRun
 
 START = {"configuration": {"training": {"updates": 20, "adam_betas": [0.9, 0.98]}}}
@@ -140,6 +141,7 @@ def use(monkeypatch: pytest.MonkeyPatch, **ways: Callable[..., Any]) -> list[Tar
 
 def problems(folder: Path) -> dict[str, str]:
     found = [record for record in read_records(folder) if record["kind"] == "dashboard"]
+    assert all(record.keys() == {"kind", *FIELDS["dashboard"]} for record in found)
     assert len({record["name"] for record in found}) == len(found), "each is named once"
     return {record["name"]: record["problem"] for record in found}
 
