@@ -83,8 +83,8 @@ class TrainingConfig(CheckedConfig):
     batch_tokens: int = 25_000
     """Target tokens of one update, and at most as many source tokens, over all micro-batches and devices."""
     micro_batch_tokens: int | None = None
-    """About the most tokens of a side that a device takes at once; None for its whole share of the batch. An update
-    accumulates as many micro-batches as this asks for: more on few devices, fewer on many, and the same gradient."""
+    """About the most tokens of a side that a device takes at once; None for its share of the batch, or what fits a GPU.
+    An update accumulates as many micro-batches as this asks for: more on few devices, and the same gradient."""
     warmup: int = 4000
     """Updates over which the learning rate rises linearly."""
     learning_rate_scale: float = 1.0
@@ -168,9 +168,8 @@ class TrainingConfig(CheckedConfig):
     def _check_kernels(self) -> None:
         """Refuse options of speed that do not go together."""
         layout = f"not {self.layout!r}"
-        fits = not self.overlap_exchange or self.layout in ("packed", "padded")
-        why = "which others may replay as a whole"
-        require(fits, f"overlap_exchange watches the backward pass, {why}: it needs layout 'packed', {layout}")
+        fits = not self.overlap_exchange or self.layout in ("packed", "padded")  # others are replayed as a whole
+        require(fits, f"overlap_exchange watches the backward pass: it needs layout 'packed', {layout}")
         fits = self.vocabulary_precision == "same" or self.layout != "padded"
         require(fits, "vocabulary_precision 'fp8' is for layouts 'packed' and 'static': 'padded' makes logits in one")
         fits = self.residual_precision == "fp32" or (self.precision == "bf16" and self.layout != "padded")

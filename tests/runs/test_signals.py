@@ -73,16 +73,23 @@ def test_under_torchrun_a_request_may_come_twice(monkeypatch):
 
 
 WAITS = """
-import ctypes, sys
+import ctypes, sys, threading
 from annotated.runs.signals import GracefulStop
 
-with GracefulStop(hung_after=float(sys.argv[1])):
-    if sys.argv[2] == "hangs":
-        mutex = ctypes.create_string_buffer(64)  # zeros are a mutex; who locks it twice waits, whatever the signal
-        ctypes.CDLL(None).pthread_mutex_lock(mutex)
-        print("waits", flush=True)
-        ctypes.CDLL(None).pthread_mutex_lock(mutex)
+def tell():
+    may_tell.acquire()  # and this thread runs only once the other has left Python
     print("waits", flush=True)
+
+with GracefulStop(hung_after=float(sys.argv[1])):
+    may_tell = threading.Semaphore(0)
+    threading.Thread(target=tell, daemon=True).start()
+    if sys.argv[2] == "hangs":
+        lock, mutex = ctypes.CDLL(None).pthread_mutex_lock, ctypes.create_string_buffer(64)
+        lock(mutex)  # zeros are a mutex; who locks it twice waits, whatever the signal
+        sys.setswitchinterval(600)
+        may_tell.release()
+        lock(mutex)
+    may_tell.release()
     while not sys.stdin.read(1):
         pass
 print("saved", flush=True)
