@@ -14,6 +14,8 @@ PAGES := book/annotated_book
 INSTALLED := $(VENV)/.installed
 TORCHTEXT := .venv-torchtext
 TORCHTEXT_INSTALLED := $(TORCHTEXT)/.installed
+CUDA := .venv-cuda
+CUDA_INSTALLED := $(CUDA)/.installed
 # What takes minutes is marked `slow`, and its folder says which gate runs it. Files are found by their text: pytest
 # would import all tests to leave out most.
 marked = $(shell grep -rlE --include='test_*.py' 'pytest\.mark\.$(1)\b' tests book)
@@ -34,7 +36,7 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 # A module is compiled once, and so are the asserts of a test, also where a container's image forbids it.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help install book known-chapter chapter watch check pages test lab full-run nightly torchtext-test exercises lint format release-check benchmark classroom classroom-wide pdf serve clean distclean
+.PHONY: help install book known-chapter chapter watch check pages test lab full-run nightly torchtext-test gpu-aot exercises lint format release-check benchmark classroom classroom-wide pdf serve clean distclean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
@@ -102,6 +104,15 @@ torchtext-test: $(TORCHTEXT_INSTALLED)  ## test the bridge to torchtext, and the
 	OMP_NUM_THREADS=1 ANNOTATED_REQUIRE_TORCHTEXT=1 $(TORCHTEXT)/bin/python -m pytest -n $(JOBS) \
 	  -m "not slow and not nightly" tests/model tests/decoding tests/speed/kernels tests/speed/layouts $(call marked,oldest_torch)
 
+# The index's own wheel for Linux is the CUDA build; the third `=` keeps out a wheel with a build tag, such as +cpu.
+$(CUDA_INSTALLED): pyproject.toml constraints.txt
+	test -x $(CUDA)/bin/python || $(PYTHON) -m venv $(CUDA)
+	$(CUDA)/bin/python -m pip install $(PIP_OPTIONS) -c constraints.txt -e . "$$(sed -n 's/^torch==/torch===/p' constraints.txt)"
+	@touch $@
+
+gpu-aot: $(CUDA_INSTALLED)  ## compile the training step for GPUs without having one, and read the generated code: 5 GB, five minutes
+	OMP_NUM_THREADS=1 $(CUDA)/bin/python -m benchmarks gpu-aot
+
 exercises: $(INSTALLED)  ## hold every exercise, the doctor's bank of wrong Transformers and the grader's sandbox to their rules
 	OMP_NUM_THREADS=1 $(BIN)/annotated exercise verify --all --jobs $(JOBS)
 	$(PYTEST) -n $(JOBS) -m "slow and not nightly" $(SLOW_EXERCISES)
@@ -157,4 +168,4 @@ clean:  ## remove what was built, keep the environments
 	find . -name __pycache__ -not -path './.venv*' -type d -prune -exec rm -rf {} +
 
 distclean: clean  ## remove the environments too, but none of your own (VENV=...)
-	rm -rf .venv $(TORCHTEXT)
+	rm -rf .venv $(TORCHTEXT) $(CUDA)

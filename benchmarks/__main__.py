@@ -8,6 +8,7 @@
     preparation  pairs a minute of each stage from archives to training data, memory, encoding beside the bare library
     data_parallel  what exchanging gradients costs two processes of a base step, and what the loader does
     gpu        paper-sized steps in every mode of ours, beside the peers (needs a GPU)
+    gpu-aot    the step compiled for GPUs that are not there: what the generated code starts, moves and reads
     translation  sentences a second with beam 4, beside MarianMT's `generate` and CTranslate2
     grading    a class of right answers: seconds to begin and to grade, and the grader's own memory
     curves     loss curves of one recipe under several training configurations: what an option of speed does to the loss
@@ -39,6 +40,7 @@ COMMANDS = (
     "preparation",
     "data_parallel",
     "gpu",
+    "gpu-aot",
     "translation",
     "grading",
     "curves",
@@ -96,7 +98,8 @@ def main(arguments: Sequence[str]) -> None:
     command, rest = arguments[0], arguments[1:]
     own = {"peers": peers_command, "table": table_command, "quick": quick_command}
     try:
-        (own[command] if command in own else importlib.import_module(f"benchmarks.{command}").main)(rest)
+        module = command.replace("-", ".")
+        (own[command] if command in own else importlib.import_module(f"benchmarks.{module}").main)(rest)
     except (ValueError, OSError) as error:
         raise SystemExit(f"benchmarks: {error}") from error
 
