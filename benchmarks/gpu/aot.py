@@ -213,7 +213,7 @@ def run_step(training: TrainingConfig, model_config: ModelConfig, mode: FakeTens
     with mock.patch.object(torch.cuda, "is_available", lambda: True):
         training = resolve_precision(training, device)
         training, _ = resolve_layout(training, model_config, device)
-    torch.backends.cuda.enable_cudnn_sdp(False)  # as annotated.runs does
+    torch.backends.cuda.enable_cudnn_sdp(False)  # as a training: annotated.speed.kernels.cudnn
     with mode, device:
         model = Transformer(model_config).train()
         step = FastStep(model, training, Processes(device=device))

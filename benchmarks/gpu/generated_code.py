@@ -149,11 +149,10 @@ class Kernel:
                 pairs = zip(node.keys, node.values, strict=True)
                 found = [v for k, v in pairs if isinstance(k, ast.Constant) and k.value == "signature"]
                 signature = ast.literal_eval(found[0]) if found else signature
-        loops = [node for node in function.body if isinstance(node, ast.For)]
+        loops: list[ast.stmt] = [node for node in function.body if isinstance(node, ast.For)]
         straight = [node for node in function.body if not isinstance(node, ast.For)]
         reads, writes, beside = (dict.fromkeys(signature, 0) for _ in range(3))
-        parts: list[list[ast.stmt]] = [straight, *([loop] for loop in loops)]
-        for part in parts:
+        for part in [straight, *[[loop] for loop in loops]]:
             for counts, operation in ((reads, "load"), (writes, "store")):
                 added = {*_pointers(part, operation, signature), *_pointers(part, "atomic_add", signature)}
                 for pointer in added:

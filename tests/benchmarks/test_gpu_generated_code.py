@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -208,3 +211,9 @@ def test_a_target_that_fails_leaves_the_table_of_the_others():
     lines = aot.table([good, {"target": "75", "found": ["not compiled: no"]}]).splitlines()
     assert lines[0] == "| | sm_90 |" and "| matrix products | 2, 2 |" in lines and "| H200 | 23 |" in lines
     assert lines[-1] == "sm_75: not compiled: no"
+
+
+def test_the_tables_of_the_page_are_those_of_the_record():
+    folder = Path(aot.__file__).resolve().parents[1]
+    record = json.loads((folder / "recorded" / "gpu_aot.json").read_text("utf-8"))
+    assert aot.table(record["targets"]) in (folder / "gpu.md").read_text("utf-8")
