@@ -25,7 +25,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from rich.console import Console
 from rich.progress import (
@@ -40,9 +40,6 @@ from rich.progress import (
 
 from annotated.storage import atomic_write
 
-if TYPE_CHECKING:
-    from annotated.runs.dashboards import Dashboards
-
 LOG = "log.jsonl"
 DISCARDED = "log.discarded.jsonl"
 
@@ -53,6 +50,20 @@ class TrainingConsole(Console):
     def on_broken_pipe(self) -> None:
         """Let the error pass that rich is handling."""
         raise
+
+
+class LogFollower(Protocol):
+    """What gets the lines of a log while they are written, such as `annotated.runs.dashboards.Dashboards`."""
+
+    def write(self, record: Mapping[str, Any]) -> None:
+        """Take a line, without raising or waiting."""
+
+    def end(self) -> None:
+        """There are no more lines."""
+
+    def untold_problems(self) -> dict[str, str]:
+        """What went wrong, by who it went wrong for; each problem once."""
+        ...
 
 
 class TrainingLog:
@@ -76,7 +87,7 @@ class TrainingLog:
         updates: int,
         quiet: bool = False,
         console: Console | None = None,
-        dashboards: Dashboards | None = None,
+        dashboards: LogFollower | None = None,
     ) -> None:
         self._file = None if folder is None else (folder / LOG).open("a", encoding="utf-8", newline="\n")
         self._dashboards = dashboards
