@@ -185,7 +185,9 @@ class RunObserver:
     def _who_stopped(self) -> str:
         """What asked for the stop that the processes have agreed on; a signal counts for more than the clock."""
         signals = self.run.processes.all_reduce_numbers([float(self.stop.name is not None)])
-        return (self.stop.name or "a signal to another process") if signals[0] else MAX_SECONDS
+        if not signals[0] and self.run.training.max_seconds is not None:
+            return MAX_SECONDS
+        return self.stop.name or "a signal to another process"
 
     def run_ended(self, stopped_by: str | None) -> tuple[float | None, float | None]:
         """The end: the averaged model, unless the run was stopped; its loss and BLEU on the validation set."""

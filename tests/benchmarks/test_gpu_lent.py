@@ -126,6 +126,7 @@ def test_kernels_of_a_gpu_are_counted_once():
     assert found["longest"][0] == ("nvjet_tst_128x256", 5.0, 2)
 
 
+@pytest.mark.nightly  # a program for some minutes, which only who changes it runs
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the addresses of a process")
 def test_memory_that_is_not_enough_ends_in_the_projects_own_sentence(tmp_path):
     step = next(step for step in STEPS if step.name == "out_of_memory")
@@ -134,6 +135,7 @@ def test_memory_that_is_not_enough_ends_in_the_projects_own_sentence(tmp_path):
     assert "status 1: annotated: there is not enough memory: give --training.micro-batch-tokens" in found.text
 
 
+@pytest.mark.nightly
 def test_a_training_is_stopped_as_a_scheduler_does_it(tmp_path):
     code = (
         "import signal, sys, time; signal.signal(signal.SIGTERM, lambda *_: sys.exit(143)); print(1); time.sleep(600)"
