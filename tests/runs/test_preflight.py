@@ -182,23 +182,26 @@ def test_the_estimate_is_near_the_peaks_that_were_recorded(repository: Path) -> 
         assert estimate == pytest.approx(sides[name]["memory"]["peak_used_mib"], rel=0.15)
 
 
-@pytest.mark.parametrize(("make", "gigabytes", "status"), [(base, 24, "ok"), (big, 24, "ok"), (big, 16, "fail")])
+@pytest.mark.parametrize(("make", "gigabytes", "is_cut"), [(base, 24, False), (big, 24, False), (big, 16, True)])
 def test_a_training_is_cut_to_fit_the_gpu(
-    monkeypatch: pytest.MonkeyPatch, make: Callable[..., ModelConfig], gigabytes: int, status: str
+    monkeypatch: pytest.MonkeyPatch, make: Callable[..., ModelConfig], gigabytes: int, is_cut: bool
 ) -> None:
-    monkeypatch.setattr(machine, "gpus", lambda: [{**GPU[0], "memory_bytes": gigabytes * 10**9}])
+    memory = gigabytes * 10**9
+    monkeypatch.setattr(machine, "gpus", lambda: [{**GPU[0], "memory_bytes": memory}])
     model, training = make(vocab_size=37_000), TrainingConfig(device="cuda", precision="auto", compile=True)
     weights = count_weights(model)
+    cut = fit_micro_batch(training, model, weights, [memory])
+    assert (cut != training) == is_cut
     found = check_memory(training, model, weights, None)
-    assert found.status == status
-    if status == "ok":
-        assert fit_micro_batch(training, model, weights, [gigabytes * 10**9]) == training
+    assert found.status == "ok" and ("cut to" in found.found) == is_cut, "preflight says what the training does"
+    if not is_cut:
         return
-    cut = fit_micro_batch(training.replace(batch_tokens=50_000), model, weights, [80 * 10**9, gigabytes * 10**9])
-    assert cut.micro_batch_tokens == fitting_tokens(model, "auto", weights, gigabytes * 10**9), "the smallest decides"
-    assert fit_micro_batch(cut, model, weights, [10**9]) == cut, "what somebody chose stays"
-    option, tokens = found.advice.split()[:2]
-    assert option == "--training.micro-batch-tokens"
-    for more, there in ((0, "ok"), (200, "warn")):
-        at_once = training.replace(batch_tokens=int(tokens) + more)
-        assert check_memory(at_once, model, weights, None).status == there
+    tokens = fitting_tokens(model, "auto", weights, memory)
+    assert tokens is not None and cut.micro_batch_tokens == tokens
+    several = fit_micro_batch(training.replace(batch_tokens=50_000), model, weights, [5 * memory, memory])
+    assert several.micro_batch_tokens == tokens, "the smallest decides"
+    for more, status in ((0, "ok"), (200, "warn"), (25_000 - tokens, "fail")):
+        chosen = training.replace(micro_batch_tokens=tokens + more, batch_tokens=tokens + more)
+        assert fit_micro_batch(chosen, model, weights, [memory]) == chosen, "what somebody chose stays"
+        check = check_memory(chosen, model, weights, None)
+        assert check.status == status and (status == "ok" or check.advice.split()[1] == str(tokens))

@@ -15,6 +15,7 @@ from annotated.runs.preflight.memory import (
     BYTES_PER_WEIGHT,
     MOST_TO_FILL,
     device_tokens,
+    fit_micro_batch,
     fitting_tokens,
     training_bytes,
 )
@@ -168,10 +169,11 @@ def check_memory(training: TrainingConfig, model: ModelConfig, weights: int, kno
     text = f"{format_bytes(there)} {whose}; weights, gradients and moments take {format_bytes(least)}, activations more"
     if not on_gpu or least > there:
         return PreflightCheck("memory", "fail" if least > there else "ok", text, advice if least > there else "")
-    needed = training_bytes(model, training.precision, weights, device_tokens(training, len(found)))
-    text = (
-        f"{format_bytes(there)} {whose}, of which the training takes about {format_bytes(needed)} when it is compiled"
-    )
+    fitted = fit_micro_batch(training, model, weights, [gpu["memory_bytes"] for gpu in found])
+    needed = training_bytes(model, training.precision, weights, device_tokens(fitted, len(found)))
+    text = f"{format_bytes(there)} {whose}; compiled, the training takes about {format_bytes(needed)}"
+    if fitted != training:
+        text += f", because it is cut to {fitted.micro_batch_tokens} tokens at a time, which makes the same updates"
     if needed <= MOST_TO_FILL * there:
         return PreflightCheck("memory", "ok", text)
     if tokens := fitting_tokens(model, training.precision, weights, there):
