@@ -97,11 +97,13 @@ def test_a_copy_is_in_every_way_like_a_worker_that_started_there(bubblewrap: Non
 
 
 def test_copies_know_nothing_of_each_other(lent: None) -> None:
-    assert asked("leave") == [["left"]]
+    (there,) = asked("leave")
+    assert "left" in there
+    empty = [name for name in there if name != "left"]  # of a checkout below /tmp its first folder is there
     (first, mine), (second, others) = asked("draw", "look"), asked("draw", "look")
     assert not first[0] and not second[0]
     assert first[1] != second[1] and first[2] != second[2]
-    assert mine["folders"]["/tmp"] == others["folders"]["/tmp"] == []
+    assert mine["folders"]["/tmp"] == others["folders"]["/tmp"] == empty
 
 
 def test_each_copy_is_told_whether_it_may_have_the_library(lent: None) -> None:
