@@ -91,7 +91,9 @@ def exclusive_lock(path: str | Path, wait_seconds: float | None = None, *, agent
 
     path = Path(path)
     new = [one for one in (path, *path.parents) if not one.exists()]
-    before: set[str] = set() if path.parent in new else {*os.listdir(path.parent)}
+    before: set[str] = set()
+    with contextlib.suppress(FileNotFoundError):
+        before = {*os.listdir(path.parent)}
     with _locked(path, wait_seconds) as file:
         try:
             file.seek(0)
@@ -117,9 +119,8 @@ def _locked(path: Path, wait_seconds: float | None) -> TextIO:
 
     deadline = None if wait_seconds is None else time.monotonic() + wait_seconds
     while True:  # whoever held it may have taken the file back
-        path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.ExitStack() as closed:
-            file = closed.enter_context(path.open("a+", encoding="utf-8", errors="replace"))
+            file = closed.enter_context(_opened(path))
             while not lock_descriptor(file.fileno(), blocking=False):
                 if deadline is not None and time.monotonic() > deadline:
                     raise Locked(path, last_lock_holder(path) or LockHolder(0, ""))
@@ -128,6 +129,18 @@ def _locked(path: Path, wait_seconds: float | None) -> TextIO:
                 if os.path.samestat(os.fstat(file.fileno()), path.stat()):
                     closed.pop_all()
                     return file
+
+
+def _opened(path: Path) -> TextIO:
+    """The file of a lock, and the folders above it, made where they are missing."""
+    for left in reversed(range(99)):  # whoever held it may take the folder back between the two calls
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            return path.open("a+", encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            if not left:
+                raise
+    raise AssertionError("not reached")
 
 
 def lock_holder(path: str | Path) -> LockHolder | None:

@@ -414,6 +414,28 @@ def test_a_lock_that_was_taken_back_is_nobodys(tmp_path: Path) -> None:
     assert holds == [True]
 
 
+def test_a_folder_of_a_lock_that_was_taken_back_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if it goes in the moment between the making of the folder and the opening of the file."""
+    taken, make = [], Path.mkdir
+
+    def make_and_lose(folder: Path, *given: Any, **named: Any) -> None:
+        make(folder, *given, **named)
+        if folder.name == "new" and len(taken) < 3:
+            folder.rmdir()
+            taken.append(folder)
+
+    monkeypatch.setattr(Path, "mkdir", make_and_lose)
+    with exclusive_lock(tmp_path / "new" / "lock"):
+        assert (tmp_path / "new" / "lock").is_file()
+    assert len(taken) == 3
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="a place in which nobody can make a folder")
+def test_a_lock_that_cannot_be_made_says_so() -> None:
+    with pytest.raises(FileNotFoundError, match="/proc/no-such-place"), exclusive_lock("/proc/no-such-place/lock"):
+        pass
+
+
 def test_a_model_card_stays(tmp_path: Path, places: dict[str, Path]) -> None:
     translator = Translator.from_pretrained(places["model"])
     translator.save_pretrained(tmp_path / "model")
