@@ -9,6 +9,7 @@
     data_parallel  what exchanging gradients costs two processes of a base step, and what the loader does
     gpu        paper-sized steps in every mode of ours, beside the peers (needs a GPU)
     gpu-aot    the step compiled for GPUs that are not there: what the generated code starts, moves and reads
+    few_rows   products of a decoder's few rows, as `F.linear` and with their sides exchanged
     translation  sentences a second with beam 4, beside MarianMT's `generate` and CTranslate2
     grading    a class of right answers: seconds to begin and to grade, and the grader's own memory
     curves     loss curves of one recipe under several training configurations: what an option of speed does to the loss
@@ -41,6 +42,7 @@ COMMANDS = (
     "data_parallel",
     "gpu",
     "gpu-aot",
+    "few_rows",
     "translation",
     "grading",
     "curves",

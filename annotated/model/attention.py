@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from annotated.checked import require_sizes
+from annotated.speed.kernels.few_rows import Linear, linear
 from annotated.speed.kernels.fused import fused_attention, require_boolean
 
 Attend = Callable[..., Tensor]
@@ -150,7 +151,7 @@ class MultiHeadAttention(nn.Module):
         self.widths = (num_heads * self.d_k, num_heads * self.d_k, num_heads * self.d_v)
         self.in_projection = nn.Parameter(torch.empty(sum(self.widths), d_model))
         self.in_bias = nn.Parameter(torch.zeros(sum(self.widths))) if bias else None
-        self.out_projection = nn.Linear(num_heads * self.d_v, d_model, bias=bias)
+        self.out_projection = Linear(num_heads * self.d_v, d_model, bias=bias)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -215,20 +216,20 @@ class MultiHeadAttention(nn.Module):
         What reads the same sequence is one product: all three in self-attention, keys and values of a memory.
         """
         if query is key and key is value:
-            q, k, v = F.linear(query, self.in_projection, self.in_bias).split(self.widths, dim=-1)
+            q, k, v = linear(query, self.in_projection, self.in_bias).split(self.widths, dim=-1)
             return self._split_heads(q), self._split_heads(k), self._split_heads(v)
         width, bias = self.widths[0], self.in_bias
         if key is None:
-            q = F.linear(query, self.in_projection[:width], None if bias is None else bias[:width])
+            q = linear(query, self.in_projection[:width], None if bias is None else bias[:width])
             return self._split_heads(q), None, None
         # Splitting once keeps the gradient of the shared matrix a single concatenation.
         sizes = width, self.widths[1] + self.widths[2]
         w_q, w_kv = self.in_projection.split(sizes)
         b_q, b_kv = (None, None) if bias is None else bias.split(sizes)
-        q = None if query is None else self._split_heads(F.linear(query, w_q, b_q))
-        k, v = F.linear(key, w_kv, b_kv).split(self.widths[1:], dim=-1)
+        q = None if query is None else self._split_heads(linear(query, w_q, b_q))
+        k, v = linear(key, w_kv, b_kv).split(self.widths[1:], dim=-1)
         if value is not key:
-            v = F.linear(value, w_kv, b_kv).split(self.widths[1:], dim=-1)[1]
+            v = linear(value, w_kv, b_kv).split(self.widths[1:], dim=-1)[1]
         return q, self._split_heads(k), self._split_heads(v)
 
     def _split_heads(self, x: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from annotated.speed.kernels.epilogue import linear_relu
+from annotated.speed.kernels.few_rows import Linear
 
 
 class PositionwiseFeedForward(nn.Module):
@@ -23,8 +24,8 @@ class PositionwiseFeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, dropout: float = 0.0) -> None:
         super().__init__()
-        self.inner = nn.Linear(d_model, d_ff)
-        self.outer = nn.Linear(d_ff, d_model)
+        self.inner = Linear(d_model, d_ff)
+        self.outer = Linear(d_ff, d_model)
         self.dropout = dropout
         self.reset_parameters()
 

@@ -11,6 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from annotated.speed.kernels.few_rows import Linear
+
 _addmm_activation = getattr(torch, "_addmm_activation", None)  # of PyTorch's own use: a release may lack it
 _autocast_tells_its_type = hasattr(torch, "get_autocast_dtype")  # since 2.4
 
@@ -43,6 +45,6 @@ def linear_relu(linear: nn.Linear, x: Tensor) -> Tensor:
 
 def _has_epilogue(linear: nn.Module, x: Tensor) -> bool:
     # Whoever watches or replaces the module is to see its output before the ReLU.
-    plain = type(linear) is nn.Linear and not linear._forward_hooks and not linear._forward_pre_hooks
+    plain = type(linear) in (nn.Linear, Linear) and not linear._forward_hooks and not linear._forward_pre_hooks
     known = _addmm_activation is not None and _autocast_tells_its_type
     return plain and known and linear.bias is not None and x.device.type == "cuda"
