@@ -76,6 +76,9 @@ class Train:
     log_to: tuple[str, ...] = ()
     """Dashboards that get the log too: tensorboard (into RUN/tensorboard, or tensorboard:FOLDER), wandb[:PROJECT],
     mlflow[:URI]; each needs the extra of its name. None of them can stop the run."""
+    mirror_to: Path | None = None
+    """Folder on another disk, such as Google Drive's, that gets each checkpoint and the log while the training goes on.
+    On another machine the same command with an empty folder of the run takes them back and goes on."""
     new: bool = False
     """Refuse a folder that already holds a run, instead of going on with it."""
     quiet: bool = False
@@ -107,7 +110,14 @@ class Train:
                 f"{self.preset} without a GPU takes months on a few cores; annotated preflight says more", stacklevel=2
             )
         result = train(
-            *run, resume=not self.new, quiet=self.quiet, bleu=bleu, samples=samples, heads=heads, log_to=self.log_to
+            *run,
+            resume=not self.new,
+            quiet=self.quiet,
+            bleu=bleu,
+            samples=samples,
+            heads=heads,
+            log_to=self.log_to,
+            mirror_to=self.mirror_to,
         )
         if not result.finished:
             if result.asked_of_processes:

@@ -11,7 +11,6 @@ refuses, or that finds the queue full, is left out. The first such problem of ea
 from __future__ import annotations
 
 import difflib
-import hashlib
 import importlib.util
 import json
 import os
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from annotated.ownership import is_json_of, require_our_folder
-from annotated.runs.log import LOG, read_records
+from annotated.runs.log import LOG, digest_of, read_records, run_identity
 from annotated.storage import write_json
 
 PLACES = {"tensorboard": "FOLDER", "wandb": "PROJECT", "mlflow": "URI"}
@@ -117,22 +116,8 @@ def check_targets(words: Sequence[str], folder: Path) -> list[Target]:
                 "the path of the wheel"
             )
         if name == "tensorboard":
-            _require_events_of(folder, place, _identity(folder))
+            _require_events_of(folder, place, run_identity(folder))
     return targets
-
-
-def _identity(folder: Path) -> str | None:
-    """What tells a run from all others: a digest of the first line of its log; None if there is none yet."""
-    try:
-        with (folder / LOG).open("rb") as file:
-            line = file.readline()
-    except FileNotFoundError:
-        return None
-    return _digest(line) if line.endswith(b"\n") else None
-
-
-def _digest(line: bytes) -> str:
-    return hashlib.sha256(line.strip()).hexdigest()[:16]
 
 
 def _require_events_of(run: Path, place: str | None, identity: str | None) -> Path:
@@ -343,7 +328,7 @@ class Dashboards:
     def write(self, record: Record) -> None:
         """Hand over a line of the log that is not in its file yet; the first is that of the start."""
         if record["kind"] == "start":
-            identity = _identity(self._folder) or _digest(json.dumps(record).encode())
+            identity = run_identity(self._folder) or digest_of(json.dumps(record).encode())
             run = LoggedRun(self._folder, identity, record)
             self._deliveries = [Delivery(target, run) for target in self._targets]
         if record["kind"] in KINDS:
@@ -386,7 +371,7 @@ def export_log(run: str | Path, words: Sequence[str]) -> list[Target]:
     """
     folder = Path(run)
     records = [record for record in read_records(folder / LOG, strict=False) if record.get("kind") in KINDS]
-    identity = _identity(folder)
+    identity = run_identity(folder)
     if not records or identity is None:
         raise ValueError(f"{folder / LOG}: no line of it can be read")
     targets = check_targets(words, folder)

@@ -62,6 +62,7 @@ def train_command(
     data: DataConfig,
     samples: Sequence[str] = (),
     log_to: Sequence[str] = (),
+    mirror_to: str | Path | None = None,
 ) -> list[str]:
     """The command that trains just so: `annotated train FOLDER ...`, with the preset or recipe that is nearest, and
     the fields that differ from it.
@@ -79,7 +80,8 @@ def train_command(
         if not sentence.strip() or sentence.startswith("-"):
             raise ValueError(f"a sample must be a sentence that begins without a dash, not {sentence!r}")
     words += ["--samples", *samples] if samples else []
-    return [*words, "--log-to", *log_to] if log_to else words
+    words += ["--log-to", *log_to] if log_to else []
+    return words if mirror_to is None else [*words, "--mirror-to", str(mirror_to)]
 
 
 def _starts() -> Iterator[tuple[str, Configurations]]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import json
 import math
 import os
@@ -297,6 +298,21 @@ class LogReader:
             if line.strip():
                 records.append(_parse(line.decode("utf-8"), path, self._number))
         return LogPart(records, again)
+
+
+def run_identity(folder: Path) -> str | None:
+    """What tells a run from all others: a digest of the first line of its log; None if there is none yet."""
+    try:
+        with (folder / LOG).open("rb") as file:
+            line = file.readline()
+    except FileNotFoundError:
+        return None
+    return digest_of(line) if line.endswith(b"\n") else None
+
+
+def digest_of(line: bytes) -> str:
+    """The digest of a line of the log, in 16 characters."""
+    return hashlib.sha256(line.strip()).hexdigest()[:16]
 
 
 def rewind_log(folder: Path, update: int) -> int:

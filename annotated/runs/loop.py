@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -15,12 +16,13 @@ from annotated.runs.dashboards import Target, check_targets
 from annotated.runs.errors import FirstUpdateTooLarge, translate_errors
 from annotated.runs.hardware import keep_freed_memory
 from annotated.runs.lock import run_lock
+from annotated.runs.mirror import take_back
 from annotated.runs.observer import MODEL, RunObserver
 from annotated.runs.own_folder import require_own_folder
 from annotated.runs.preflight.memory import LEAST_TOKENS, device_tokens
 from annotated.runs.preflight.start import check_start, share_compile_threads
 from annotated.runs.random_states import seed_dropout
-from annotated.runs.setup import Run, start_run
+from annotated.runs.setup import Run, check_recorded, start_run
 from annotated.runs.shards import ShardStream
 from annotated.runs.signals import MAX_SECONDS, PATIENCE, GracefulStop, stop_bypassed_agent
 from annotated.runs.validation_callbacks import BleuFunction, HeadsFunction, SamplesFunction, ValidationCallbacks
@@ -71,6 +73,7 @@ def train(
     samples: SamplesFunction | None = None,
     heads: HeadsFunction | None = None,
     log_to: Sequence[str] = (),
+    mirror_to: str | Path | None = None,
     processes: Processes | None = None,
 ) -> TrainingResult:
     """Train a Transformer; called again on the same folder, go on where the last call stopped.
@@ -102,6 +105,9 @@ def train(
     log_to
         Dashboards that get the log too: `tensorboard`, `wandb`, `mlflow`, each with a place after a colon if not the
         usual one. None of them can stop the run, or delay it by more than some seconds at its end.
+    mirror_to
+        Folder on another disk that gets each checkpoint and the log, and gives them back to a `folder` that has been
+        lost: see `annotated.runs.mirror`. It cannot stop the run.
     processes
         Who trains together, from `process_group`; None to join those that torchrun started.
 
@@ -123,9 +129,12 @@ def train(
         If the loss or the gradient is infinite or NaN; the message names the sentences.
     CheckpointError
         If the folder holds a run with another configuration, or no usable checkpoint, or another process trains
-        there.
+        there; or the mirror is that of another run.
     FileExistsError
-        If the folder holds files that no run wrote, under names that a run writes; or that of TensorBoard other events.
+        If the folder holds files that no run wrote, under names that a run writes; or that of TensorBoard other events,
+        or the mirror what no mirror has.
+    FileNotFoundError
+        If the folder around the mirror is missing: its disk is not there.
     DiskFull
         If a checkpoint cannot be saved; the ones before are untouched.
     """
@@ -144,13 +153,23 @@ def train(
         if processes.device.type == "cpu":
             keep_freed_memory()
         callbacks = ValidationCallbacks(bleu, samples, heads)
+        taken: list[str] = []
+        if mirror_to is not None:
+            if processes.is_main:
+
+                def check(recorded: Mapping[str, Any]) -> None:
+                    check_recorded(recorded, model_config, training, data, Path(mirror_to))
+
+                taken = take_back(mirror_to, folder, resume, check)
+            processes.wait_for_main("mirror")
         cut: int | None = None
         while True:
             try:
                 run = start_run(model_config, training, data, folder, processes, resume)
                 if cut is not None:
                     run.messages.append(f"memory is full: micro_batch_tokens {cut:,}, which makes the same updates")
-                return _trained(run, callbacks, quiet, dashboards)
+                run.messages[:0] = taken
+                return _trained(run, callbacks, quiet, dashboards, mirror_to)
             except FirstUpdateTooLarge as error:
                 cut, run = error.tokens, None
             training = training.replace(micro_batch_tokens=cut)
@@ -158,13 +177,19 @@ def train(
             torch.cuda.empty_cache()
 
 
-def _trained(run: Run, callbacks: ValidationCallbacks, quiet: bool, dashboards: Sequence[Target]) -> TrainingResult:
+def _trained(
+    run: Run,
+    callbacks: ValidationCallbacks,
+    quiet: bool,
+    dashboards: Sequence[Target],
+    mirror: str | Path | None,
+) -> TrainingResult:
     """The updates of a run that is set up, and what comes before and after them."""
     processes = run.processes
     waits_for_others = processes.world_size > 1 and processes.device.type == "cuda"
     stop = GracefulStop(hung_after=_HUNG_AFTER if waits_for_others else None)
-    observer = RunObserver(run, stop, callbacks, quiet, dashboards)
-    with observer.log:
+    observer = RunObserver(run, stop, callbacks, quiet, dashboards, mirror)
+    with observer.log, observer.mirror:
         observer.run_started()
         longest = run.data.train.info.max_length
         # Compiled only if the configuration says so. A context: a compiler that fails does so in the first update.

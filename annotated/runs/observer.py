@@ -21,6 +21,7 @@ from annotated.runs.divergence import ValidationHistory
 from annotated.runs.hardware import describe_machine, matmul_benchmark
 from annotated.runs.last_checkpoints import ChoosesWeights, average_last, final_weights
 from annotated.runs.log import TrainingLog
+from annotated.runs.mirror import RunMirror
 from annotated.runs.pace import Pace
 from annotated.runs.readme import write_readme
 from annotated.runs.setup import Run
@@ -51,6 +52,8 @@ class RunObserver:
         No output on the console.
     dashboards
         That get the log too, from the main process.
+    mirror
+        Folder that gets the checkpoints too, from the main process.
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class RunObserver:
         callbacks: ValidationCallbacks,
         quiet: bool = False,
         dashboards: Sequence[Target] = (),
+        mirror: str | Path | None = None,
     ) -> None:
         self.run, self.stop, self.callbacks = run, stop, callbacks
         self._targets = dashboards
@@ -72,13 +76,17 @@ class RunObserver:
         """A context that is open from `run_started` to `run_ended`."""
         self.writer = CheckpointWriter(run.folder, run.training.keep_checkpoints, run.training.keep_best, self._saved)
         """A context round the updates; leaving it waits for the last checkpoint."""
+        self.mirror = RunMirror(run.folder, mirror if run.processes.is_main else None)
+        """A context as `log` is; leaving it waits for the last copy."""
 
     def run_started(self) -> None:
         """The start, into the log, the folder's README.md and the console."""
         run, parameters = self.run, self.run.model.num_parameters()
         self.log.write("start", **self._start_record())
+        self.mirror.update()
         if run.processes.is_main:
-            write_readme(run, getattr(self.callbacks.samples, "sentences", ()), [one.word for one in self._targets])
+            samples, log_to = getattr(self.callbacks.samples, "sentences", ()), [one.word for one in self._targets]
+            write_readme(run, samples, log_to, self.mirror.mirror)
         self.log.say(
             f"{parameters:,} parameters, {len(run.data.train):,} training pairs, "
             f"{run.model.config.vocab_size:,} vocabulary entries, on {run.processes.device}"
@@ -158,6 +166,7 @@ class RunObserver:
             self._log_throughput(rate)
         self.pace.after(number, self.metrics.meter.loss, due or stopping or logged)
         self.writer.collect()
+        self.mirror.collect()
         with self.metrics.meter.paused():
             out_of_patience = validated and self._validated()
             self._save(due or out_of_patience, stopping, validated)
@@ -273,6 +282,7 @@ class RunObserver:
     def _saved(self, saved: Saved) -> None:
         kind, path = "best" if saved.is_best else "checkpoint", saved.path.relative_to(self.run.folder).as_posix()
         self.log.write(kind, update=saved.update, path=path, elapsed=self.run.elapsed)
+        self.mirror.update()
 
     def _validate(self, averaged: bool = False) -> tuple[float, float | None]:
         """Loss and BLEU on the validation set, translations and heads of the samples, into the log."""

@@ -41,13 +41,15 @@ _FILES = {
 }
 
 
-def write_readme(run: Run, samples: Sequence[str] = (), log_to: Sequence[str] = ()) -> Path:
+def write_readme(
+    run: Run, samples: Sequence[str] = (), log_to: Sequence[str] = (), mirror: str | Path | None = None
+) -> Path:
     """Write the README.md of a run, whole or not at all, unless somebody has changed it or nothing in it has changed.
 
     The log must have the record of this start. `samples` are the sentences that the run translates at each validation,
-    `log_to` its dashboards.
+    `log_to` its dashboards, `mirror` the folder that gets its checkpoints.
     """
-    path, text = run.folder / README, readme(run, samples, log_to)
+    path, text = run.folder / README, readme(run, samples, log_to, mirror)
     text += f"\n{_MARK}{_digest(text)} -->\n"
     there = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     if there != text and (not there or _is_ours(there)):
@@ -68,12 +70,12 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def readme(run: Run, samples: Sequence[str] = (), log_to: Sequence[str] = ()) -> str:
+def readme(run: Run, samples: Sequence[str] = (), log_to: Sequence[str] = (), mirror: str | Path | None = None) -> str:
     """The text of a run's README.md."""
     model, data = run.model.config, _data_config(run)
     asked_model = model.replace(vocab_size=_asked_vocabulary(run))
     asked = TrainingConfig.from_dict(run.state.configuration["training"])  # another machine chooses its own layout
-    command = shlex.join(train_command(run.folder, asked_model, asked, data, samples, log_to))
+    command = shlex.join(train_command(run.folder, asked_model, asked, data, samples, log_to, mirror))
     return "\n".join(
         [
             f"# Run {run.folder.resolve().name}",

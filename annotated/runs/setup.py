@@ -107,12 +107,7 @@ def start_run(
     if training.precision == "auto":
         training = _with_precision(training, recorded, processes)
         messages.append(f"precision {training.precision}" + (", as the run was begun" if recorded else ""))
-    wanted: dict[str, dict[str, Any]] = {
-        "model": model_config.to_dict(),
-        "training": training.to_dict(),
-        "data": data.to_dict(),
-        "corpus": {"prepared": prepared_identity(data)},
-    }
+    wanted = _configuration(model_config, training, data)
     if recorded is not None:
         check_same_run(recorded, wanted, folder)
     training, layout = _decided(training, model_config, processes)
@@ -142,6 +137,27 @@ def start_run(
     if processes.is_main and (lost := rewind_log(folder, run.state.update)):
         run.messages.append(_what_is_lost(lost, checkpoint is not None, training.log_every))
     return run
+
+
+def _configuration(model: ModelConfig, training: TrainingConfig, data: DataConfig) -> dict[str, dict[str, Any]]:
+    """As a checkpoint records it."""
+    corpus = {"prepared": prepared_identity(data)}
+    return {"model": model.to_dict(), "training": training.to_dict(), "data": data.to_dict(), "corpus": corpus}
+
+
+def check_recorded(
+    recorded: Mapping[str, Any], model: ModelConfig, training: TrainingConfig, data: DataConfig, where: Path
+) -> None:
+    """Make sure, before anything is begun, that a recorded configuration is that of the run that is asked for.
+
+    Raises
+    ------
+    CheckpointError
+        As `check_same_run`.
+    """
+    if training.precision == "auto":
+        training = training.replace(precision=recorded["training"].get("precision", TrainingConfig.precision))
+    check_same_run(recorded, _configuration(model, training, data), where)
 
 
 def _with_precision(asked: TrainingConfig, recorded: Mapping[str, Any] | None, processes: Processes) -> TrainingConfig:

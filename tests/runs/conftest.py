@@ -49,7 +49,9 @@ class SmallRun:
 
     def train(self, folder: str = "run", /, **changes: Any) -> TrainingResult:
         """Train in a sub-folder, with some fields of the training configuration changed."""
-        options = {name: changes.pop(name) for name in ("resume", "bleu", "samples", "heads") if name in changes}
+        options = {
+            name: changes.pop(name) for name in ("resume", "bleu", "samples", "heads", "mirror_to") if name in changes
+        }
         training = self.training.replace(**changes)
         return train(self.model, training, self.data, self.folder / folder, quiet=True, **options)
 
