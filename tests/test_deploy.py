@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -28,6 +29,9 @@ GIVEN = {
     "kubernetes.yaml": set(),
 }
 """Variables that the system provides."""
+
+NOTEBOOK = "evening.ipynb"
+"""Which tests/full_run/test_evening.py executes."""
 
 
 def read(name: str) -> str:
@@ -60,8 +64,8 @@ def commands(text: str) -> list[list[str]]:
 
 def test_every_template_is_in_the_readme_and_has_commands():
     names = {path.name for path in DEPLOY.iterdir()} - {"README.md"}
-    assert names == set(GIVEN) == set(re.findall(r"\(`([\w.]+)`\)", read("README.md")))
-    assert all(any(words[0] == "train" for words in commands(script(name))) for name in names)
+    assert names == {*GIVEN, NOTEBOOK} == set(re.findall(r"\(`([\w.]+)`\)", read("README.md")))
+    assert all(any(words[0] == "train" for words in commands(script(name))) for name in GIVEN)
 
 
 @pytest.mark.parametrize("name", GIVEN)
@@ -241,3 +245,57 @@ def test_a_slurm_job_that_is_done_or_broken_does_not_come_back(cluster, way, sta
     (started,) = [call for call in calls(cluster) if call.startswith("srun")]
     assert started.startswith("srun --cpus-per-task 24 ") and "step's cores: 24" in calls(cluster)
     assert not [call for call in calls(cluster) if "requeue" in call or call.startswith("scancel")]
+
+
+def cells() -> dict[str, str]:
+    """The code of the notebook, by the names of its cells."""
+    found = json.loads(read(NOTEBOOK))["cells"]
+    return {one["id"]: "".join(one["source"]) for one in found if one["cell_type"] == "code"}
+
+
+def test_the_notebook_is_short_and_has_no_outputs():
+    book = json.loads(read(NOTEBOOK))
+    code = [one for one in book["cells"] if one["cell_type"] == "code"]
+    assert not any(one["outputs"] or one["execution_count"] for one in code)
+    assert [one["id"] for one in code if "parameters" in one["metadata"].get("tags", ())] == ["parameters"]
+    assert sum(map(len, (text.splitlines() for text in cells().values()))) < 80
+    assert {*re.findall(r'"(EVENING_\w+)"', cells()["parameters"])} == {
+        *(f"EVENING_{name}" for name in "RECIPE FOLDER SECONDS SENTENCE DISK DATA_OPTIONS TRAIN_OPTIONS".split())
+    }
+
+
+@pytest.mark.parametrize("recipe", ["multi30k", "iwslt14-de-en", "wmt14-evening"])
+def test_the_notebooks_commands_are_understood_by_the_real_parser(recipe, tmp_path, monkeypatch):
+    for name, value in {"RECIPE": recipe, "FOLDER": str(tmp_path), "DISK": str(tmp_path / "disk")}.items():
+        monkeypatch.setenv(f"EVENING_{name}", value)
+    asked: list[Any] = []
+
+    def annotated(*words: Any) -> None:
+        asked.append(_command([*map(str, words)]))
+        (tmp_path / "disk" / "run" / "report" / "model").mkdir(parents=True, exist_ok=True)
+
+    names = {"annotated": annotated}
+    for name in ("parameters", "train", "finish"):
+        exec(cells()[name], names)
+    data, train, finish = asked
+    assert type(data).__name__.lower() == recipe.split("-")[0] and data.out == Path("data")
+    assert train.preset == recipe and train.mirror_to == tmp_path / f"annotated-{recipe}"
+    assert (train.training.max_seconds, train.data.prepared, train.out) == (10_000, "data", finish.folder)
+
+
+def test_the_notebook_installs_the_newest_wheel(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for age, name in enumerate(("annotated-0.10.0-py3-none-any.whl", "annotated-0.2.0-py3-none-any.whl")):
+        (tmp_path / name).write_bytes(b"")
+        os.utime(tmp_path / name, (1e9 - age, 1e9 - age))
+    (tmp_path / "annotated_book-0.10.0-py3-none-any.whl").write_bytes(b"")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    ran: list[list[str]] = []
+    monkeypatch.setattr(subprocess, "run", lambda command, check: ran.append(command))
+    names = {"os": os, "shlex": shlex, "FOLDER": str(tmp_path / "drive")}
+    exec(cells()["install"], names)
+    assert ran[0][1:4] == ["-m", "pip", "install"] and ran[0][-1] == "annotated-0.10.0-py3-none-any.whl"
+    (tmp_path / "annotated-0.10.0-py3-none-any.whl").unlink()
+    (tmp_path / "annotated-0.2.0-py3-none-any.whl").unlink()
+    with pytest.raises(AssertionError, match=r"no annotated-\*.whl beside this notebook or in "):
+        exec(cells()["install"], names)
