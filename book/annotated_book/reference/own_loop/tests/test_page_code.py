@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import annotated
+from annotated.cli import main
 from annotated_book.pages import page_file
 
 
@@ -114,3 +115,44 @@ def test_an_exported_program_takes_other_sizes(page: str) -> None:
         torch.testing.assert_close(program(*ids), model(*ids))
     with pytest.raises(AssertionError, match="512"):
         program(torch.randint(4, 20, (1, 600)), TARGET[:1])
+
+
+@pytest.fixture
+def two_texts(repository: Path) -> Any:
+    """The page's function for data sets of Hugging Face."""
+    whole = page_file("reference/own_loop").read_text(encoding="utf-8")
+    (cell,) = [one for one in cells(whole) if "def two_texts" in one]
+    scope: dict[str, Any] = {}
+    exec(compile(cell, "own_loop.md", "exec"), scope)
+    return scope["two_texts"]
+
+
+RECORDS = [
+    {"translation": {"de": f"Satz {n},\r\nzwei\u2028Zeilen.", "en": f" Sentence {n}, one\tline. "}} for n in range(20)
+]
+"""As the feature `Translation` has them, with the line breaks that text from the web has."""
+
+
+def test_a_data_set_becomes_two_files_that_the_commands_read(
+    two_texts: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = two_texts(iter(RECORDS), tmp_path / "train")  # once through: a stream has no length
+    assert spec == f"{tmp_path}/train.de,{tmp_path}/train.en"
+    assert main(["data", "show", spec]) == 0
+    assert "Satz 0, zwei Zeilen." in (shown := capsys.readouterr().out) and "Sentence 0, one line." in shown
+    few = two_texts([record["translation"] for record in RECORDS[:3]], tmp_path / "valid")  # a column a language
+    model = "--model.d-model=16 --model.d-ff=24 --model.num-heads=2 --model.num-encoder-layers=1"
+    options = f"--data.train {spec} --data.valid {few} --data.vocab-size 280 --training.updates 1 --training.device cpu"
+    assert main(["train", str(tmp_path / "run"), "--quiet", *model.split(), *options.split()]) == 0
+    assert (tmp_path / "run" / "model" / "model.safetensors").is_file()
+
+
+def test_a_real_data_set_is_such_records(two_texts: Any, tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    features = datasets.Features({"translation": datasets.Translation(["de", "en"])})
+    real = datasets.Dataset.from_list(RECORDS, features=features)
+    for name, records in {"whole": real, "stream": real.to_iterable_dataset()}.items():
+        two_texts(records, tmp_path / name)
+        written = [(tmp_path / f"{name}.{one}").read_text(encoding="utf-8").splitlines() for one in ("de", "en")]
+        assert written[0][7] == "Satz 7, zwei Zeilen." and written[1][7] == "Sentence 7, one line."
+        assert [len(lines) for lines in written] == [20, 20]
