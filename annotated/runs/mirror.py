@@ -25,7 +25,7 @@ from annotated.ownership import is_json_of, require_our_folder
 from annotated.runs.checkpoint import BEST, CHECKPOINTS, check_checkpoint, list_checkpoints, newest_update, update_of
 from annotated.runs.log import LOG, run_identity
 from annotated.saving import CheckpointError, read_json
-from annotated.storage import atomic_folder, atomic_write, sweep, write_json
+from annotated.storage import atomic_folder, atomic_write, sweep, translate_disk_full, write_json
 
 MARK = "mirror.json"
 """Says of which run a mirror is, and which start of it writes there; what is written first."""
@@ -147,6 +147,7 @@ def copy_run(run: Path, mirror: Path, moved: Callable[[], None]) -> None:
         _copy(log, file, moved)
     for name in (CHECKPOINTS, BEST):
         checkpoints = _checkpoints(run / name)
+        _prune(checkpoints, mirror / name)  # for room
         for path in reversed(checkpoints):
             try:
                 if not _is_copy(path, mirror / name / path.name):
@@ -155,10 +156,7 @@ def copy_run(run: Path, mirror: Path, moved: Callable[[], None]) -> None:
             except FileNotFoundError as error:
                 if not Path(error.filename or "").is_relative_to(path):  # else the run has just deleted it
                     raise
-        kept, newest = {path.name for path in checkpoints}, max(map(update_of, checkpoints), default=0)
-        for path in _checkpoints(mirror / name):
-            if path.name not in kept and update_of(path) <= newest:
-                shutil.rmtree(path, ignore_errors=True)
+        _prune(checkpoints, mirror / name)
 
 
 class RunMirror:
@@ -230,7 +228,8 @@ class RunMirror:
                 asked = self._asked
             try:
                 self._claim(self.mirror)
-                copy_run(self.run, self.mirror, self._moved)
+                with translate_disk_full(self.mirror, "Free some space there"):
+                    copy_run(self.run, self.mirror, self._moved)
             except (OSError, CheckpointError) as error:
                 self._problem = str(error)
             except Exception as error:  # a thread that dies would never be idle, and nobody would know
@@ -257,6 +256,18 @@ class RunMirror:
 def _checkpoints(place: Path) -> list[Path]:
     """The folders with the name of a checkpoint in `checkpoints/` or `best/`, oldest first."""
     return sorted((path for path in place.glob("update-*") if path.name[7:].isdigit()), key=update_of)
+
+
+def _prune(checkpoints: list[Path], place: Path) -> None:
+    """Delete the copies of what the run has deleted, but for the last of them as long as there is no copy that is kept.
+
+    What is newer than all that the run has stays too: the run, which found it damaged, has not come so far again.
+    """
+    kept, newest = {path.name for path in checkpoints}, max(map(update_of, checkpoints), default=0)
+    outdated = [path for path in _checkpoints(place) if path.name not in kept and update_of(path) <= newest]
+    spared = 0 if any((place / name / "state.json").is_file() for name in kept) else 1
+    for path in outdated[: len(outdated) - spared]:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _is_copy(path: Path, copy: Path) -> bool:

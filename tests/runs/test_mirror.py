@@ -187,7 +187,11 @@ def read_only(source, target, moved) -> None:
 
 
 @pytest.mark.parametrize(
-    ("copy", "says"), [(full, "the disk is full: .*log.jsonl could not be saved"), (read_only, "Read-only file system")]
+    ("copy", "says"),
+    [
+        (full, "the disk is full: .*log.jsonl could not be saved .* Free some space there"),
+        (read_only, "Read-only file system"),
+    ],
 )
 def test_a_mirror_that_takes_nothing_warns_once(small, monkeypatch, copy, says):
     whole = small.trained("whole")
@@ -200,6 +204,28 @@ def test_a_mirror_that_takes_nothing_warns_once(small, monkeypatch, copy, says):
     monkeypatch.undo()
     small.train(mirror_to=small.folder / "mirror", updates=32)
     assert names(small.folder / "mirror") == names(run)
+
+
+def test_a_full_mirror_makes_room_and_never_loses_its_last_checkpoint(small, monkeypatch):
+    """Three are kept and two have room: the newest come in when old ones go, and never goes the last before that."""
+    run, place = small.trained("run", checkpoint_every=4, keep_checkpoints=3, average_last=3), small.folder / "mirror"
+    copy_run(run, place, lambda: None)
+    for old, new in ((16, 4), (20, 8), (24, 12)):  # as if the run had come so far since then
+        (place / "checkpoints" / f"update-{old:09d}").rename(place / "checkpoints" / f"update-{new:09d}")
+    copy, there = mirror._copy_files, lambda: len(names(place))
+
+    def in_a_small_place(path, target, moved) -> None:
+        if there() >= 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+        copy(path, target, moved)
+
+    monkeypatch.setattr(mirror, "_copy_files", in_a_small_place)
+    with pytest.raises(OSError, match="the disk is full"):
+        copy_run(run, place, lambda: None)
+    assert names(place) == ["checkpoints/update-000000012", "checkpoints/update-000000024"]
+    with pytest.raises(OSError, match="the disk is full"):
+        copy_run(run, place, lambda: None)
+    assert names(place) == ["checkpoints/update-000000020", "checkpoints/update-000000024"]
 
 
 def test_a_mirror_that_hangs_is_not_waited_for(small, monkeypatch):
@@ -277,6 +303,24 @@ def test_a_checkpoint_that_the_run_deletes_meanwhile_is_no_problem(small, monkey
     monkeypatch.setattr(mirror, "_copy_files", deleted)
     copy_run(run, place, lambda: None)
     assert names(place) == ["checkpoints/update-000000008", "checkpoints/update-000000024"] == names(run)
+
+
+def test_a_mirror_slower_than_the_run_keeps_its_last_checkpoint(small, monkeypatch):
+    """While a piece is copied the run deletes all that there was to copy: the old copy is still the only one."""
+    run, place = small.trained("run"), small.folder / "mirror"
+    copy_run(run, place, lambda: None)
+    for path in list_checkpoints(place)[1:]:
+        shutil.rmtree(path)
+    shutil.rmtree(list_checkpoints(run)[0])
+    copy = mirror._copy_files
+
+    def too_late(path, target, moved) -> None:
+        shutil.rmtree(path)
+        copy(path, target, moved)
+
+    monkeypatch.setattr(mirror, "_copy_files", too_late)
+    copy_run(run, place, lambda: None)
+    assert names(place) == ["checkpoints/update-000000008"] and not names(run)
 
 
 def test_the_command_has_it(small, tmp_path):
