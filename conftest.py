@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import signal
 import threading
 import warnings
@@ -49,6 +50,16 @@ def shared_data() -> Path:
         warnings.warn(message, stacklevel=1)
         pytest.skip(message)
     return folder
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import a module of which `-m "not slow ..."` leaves out every test: each process would, for nothing."""
+    expression = config.option.markexpr
+    if not collection_path.match("test_*.py") or "not " not in expression or " or " in expression:
+        return None
+    marks = re.search(r"^pytestmark = (.+)$", collection_path.read_text(encoding="utf-8"), re.MULTILINE)
+    named = re.findall(r"pytest\.mark\.(\w+)", marks[1]) if marks else []
+    return True if {*named} & {*re.findall(r"\bnot (\w+)", expression)} else None
 
 
 @functools.cache

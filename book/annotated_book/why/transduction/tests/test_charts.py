@@ -78,15 +78,17 @@ def test_what_cannot_be_is_refused(make, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "chart",
+    "make",
     [
-        factors_chart({"right": RIGHT}),
-        running_sum_chart({"right": RIGHT}),
-        unroll_chart([1.0, 0.5]),
+        lambda: factors_chart({"right": RIGHT}),
+        lambda: running_sum_chart({"right": RIGHT}),
+        lambda: unroll_chart([1.0, 0.5]),
     ],
+    ids=["factors", "running sum", "unrolled"],
 )
-def test_every_chart_speaks(chart) -> None:
-    assert len(chart.to_dict()["description"]) > 80
+def test_every_chart_speaks(make) -> None:
+    """They are made here: every process of the tests imports this module."""
+    assert len(make().to_dict()["description"]) > 80
 
 
 def test_the_end_token_has_a_row_for_each_step() -> None:
