@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 from typing import Any
@@ -87,9 +87,12 @@ def test_the_first_record_of_an_experiment_is_made_by_the_same_command(monkeypat
     assert main(["subwords", "atlas/second_training"]) == 0 and made == ["subwords", "atlas/second_training"]
 
 
-def test_the_command_is_a_module() -> None:
-    done = subprocess.run([sys.executable, "-m", "annotated_book"], capture_output=True, text=True)
-    assert done.returncode == 0 and done.stdout.startswith("usage: python -m annotated_book NAME")
+def test_the_command_is_a_module(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """As `python -m` runs it, but where everything is imported already, which takes a process seconds."""
+    monkeypatch.setattr(sys, "argv", ["annotated_book"])
+    with pytest.warns(RuntimeWarning, match="found in sys.modules"), pytest.raises(SystemExit) as ended:
+        runpy.run_module("annotated_book", run_name="__main__", alter_sys=True)
+    assert not ended.value.code and capsys.readouterr().out.startswith("usage: python -m annotated_book NAME")
 
 
 def test_rows_of_a_record_come_as_a_table() -> None:

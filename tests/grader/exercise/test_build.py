@@ -174,13 +174,21 @@ def test_code_that_does_not_run_scores_nothing_and_shows_its_line(
     )
 
 
-def run(notebook: Path, *more: str) -> dict[str, Any]:
-    """Execute a notebook, and more cells after its own; all of them by their source."""
+def run(*notebooks: tuple[Path, list[str]]) -> list[dict[str, Any]]:
+    """Execute notebooks, and more cells after the own of each; all of them by their source.
+
+    One kernel, which takes seconds to start, runs them all, and forgets every name before each.
+    """
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
-    read = nbformat.read(notebook, as_version=4)
-    read.cells += [nbformat.v4.new_code_cell(source) for source in more]
-    nbclient.NotebookClient(read, timeout=120, resources={"metadata": {"path": str(notebook.parent)}}).execute()
-    return {cell.source: cell for cell in read.cells}
+    whole = nbformat.read(notebooks[0][0], as_version=4)
+    parts = []
+    for notebook, more in notebooks:
+        cells = [*nbformat.read(notebook, as_version=4).cells, *map(nbformat.v4.new_code_cell, more)]
+        parts.append([nbformat.v4.new_code_cell("%reset -f"), *cells])
+    whole.cells = [cell for part in parts for cell in part]
+    place = str(notebooks[0][0].parent)
+    nbclient.NotebookClient(whole, timeout=120, resources={"metadata": {"path": place}}).execute()
+    return [{cell.source: cell for cell in part} for part in parts]
 
 
 def shown(cell: Any, kind: str = "text/plain") -> str:
@@ -190,11 +198,10 @@ def shown(cell: Any, kind: str = "text/plain") -> str:
 def test_both_notebooks_run_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANNOTATED_PROGRESS", str(tmp_path / "progress.json"))
     student, solution = write_notebooks([find("ex05-1")], tmp_path)
-    mine = run(student, "hint()", "solution()")
+    mine, ours = run((student, ["hint()", "solution()"]), (solution, []))
     assert not mine["# hint()"].outputs, "running all cells asks for no hint"
     assert "0 of 10 public points: the answer is not written" in shown(mine["check()"])
     assert "Hint 1 of 3" in shown(mine["hint()"], "text/markdown") and "Try it first" in shown(mine["solution()"])
-    ours = run(solution)
     assert "10 of 10 public points: every check passes" in shown(ours["check()"])
     assert '<td class="verdict">✓ PASS</td>' in shown(ours["check()"], "text/html")
 

@@ -89,7 +89,7 @@ def test_reading_is_bounded_in_time(room: Path) -> None:
     chain = [{"cell_type": "code", "source": f"a{i} = a{i + 1}", "metadata": {}} for i in range(6000)]
     chain.insert(0, {"cell_type": "code", "source": RIGHT.replace("x.softmax", "a0 and x.softmax"), "metadata": {}})
     (room / "cleo_ex99-1.ipynb").write_text(json.dumps({"cells": chain, "metadata": {}}), encoding="utf-8")
-    done = graded_beside(room, bounds=Bounds(cpu_seconds=4))
+    done = graded_beside(room, bounds=Bounds(cpu_seconds=2))
     assert {done[name].status for name in ("ben", "cleo")} <= {"ok", "student_error", "timeout"}
 
 

@@ -116,10 +116,11 @@ TESTS = """async ({ patient }, { data, sentences, ids, engineFile, loader, exami
   const { Engine } = await import(engineFile), { bytesOfBase64 } = await import(loader);
   const { MOVED, leakTest, paddingTest, cacheTest, orderTest } = await import(examination);
   const engine = new Engine({ ...data, bytes: bytesOfBase64(data.bytes) });
+  const read = sentences.map(text => ({ text, source: engine.read(text), right: engine.translation(text) }));
   return Object.fromEntries(ids.map(id => {
     const ill = patient(engine, id), moves = { leak: [], padding: [], cache: [], order: [], text: [] };
-    for (const text of sentences) {
-      const source = engine.read(text), right = engine.translation(text), tokens = right.tokens;
+    for (const { text, source, right } of read) {
+      const tokens = right.tokens;
       const moved = row => row.some(x => x >= MOVED);
       moves.leak.push(moved(leakTest(ill, source, tokens, 4, tokens[0] + 1).slice(0, 4)));
       moves.padding.push(moved(paddingTest(ill, source, tokens)));

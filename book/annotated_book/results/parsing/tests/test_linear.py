@@ -25,6 +25,7 @@ from book.tests.javascript import evaluate
 
 LINEAR = page_folder("parsing") / "linear.js"
 STRINGS = 6_000
+SENTENCES = [250, pytest.param(1_000, marks=pytest.mark.nightly)]  # of a split
 READ = """({ readLinear }, jobs) => jobs.map(([tokens, words]) => {
   const { fault, root, nodes } = readLinear(tokens, words);
   return fault ?? nodes.map(({ label, start, end }) => [label, start, end]);
@@ -94,8 +95,9 @@ def test_faults_and_trees_are_those_of_the_library() -> None:
     assert min(faults.values()) >= 2, faults
 
 
-def test_words_are_cut_as_in_the_trees() -> None:
-    texts = [pair.source for split in ("test", "constructions") for pair in classroom_pairs(split, 1_000)]
+@pytest.mark.parametrize("sentences", SENTENCES)
+def test_words_are_cut_as_in_the_trees(sentences: int) -> None:
+    texts = [pair.source for split in ("test", "constructions") for pair in classroom_pairs(split, sentences)]
     texts += ["Anna's dog cannot sleep.", "Cannot he?", " The  cat sleeps. ", "No, no!", "", "a,b", "It's 11:05."]
     found = evaluate(LINEAR, "({ pennWords }, texts) => texts.map(pennWords)", texts)
     assert found == [list(penn_words(text)) for text in texts]
