@@ -13,7 +13,7 @@ from torch import Tensor
 from annotated.config import EOS
 from annotated.decoding import beam_search, greedy_decode, length_penalty
 from annotated.decoding.search import forbidden_ids, top_tokens
-from tests.decoding.test_invariants import CAP, SEEDS, VOCAB, everything, random_model, random_source, same
+from tests.decoding.test_invariants import CAP, MORE, SEEDS, VOCAB, everything, random_model, random_source, same
 
 
 def everywhere(written: Tensor, sentences: Sequence[int]) -> Tensor:
@@ -37,12 +37,13 @@ def rises(tokens: Sequence[int]) -> bool:
 @settings(max_examples=10)
 def test_allowing_everything_changes_nothing(seed: int, beam_size: int) -> None:
     model, source = random_model(seed), random_source(seed, [5, 2, 7])
-    free = beam_search(model, source, beam_size, num_return=beam_size)
-    for found, expected in zip(
-        beam_search(model, source, beam_size, num_return=beam_size, allowed=everywhere), free, strict=True
-    ):
+    options = {"num_return": beam_size, "extra_tokens": MORE}
+    free = beam_search(model, source, beam_size, **options)
+    bound = beam_search(model, source, beam_size, **options, allowed=everywhere)
+    for found, expected in zip(bound, free, strict=True):
         same(found, expected)
-    same(greedy_decode(model, source, allowed=everywhere), greedy_decode(model, source))
+    found = greedy_decode(model, source, extra_tokens=MORE, allowed=everywhere)
+    same(found, greedy_decode(model, source, extra_tokens=MORE))
 
 
 @given(seed=SEEDS, alpha=st.sampled_from([0.0, 0.6]))
@@ -75,10 +76,11 @@ def test_greedy_is_a_beam_of_one_and_asks_for_each_sentence_by_its_own_number(se
                 mask[row] = torch.arange(VOCAB) == begins
         return mask
 
-    found = greedy_decode(model, source, allowed=first)
+    found = greedy_decode(model, source, extra_tokens=MORE, allowed=first)
     assert [h.tokens[0] for h in found] == [4, 5, 6, 4]
-    same([h for (h,) in beam_search(model, source, 1, allowed=first)], found)
-    assert all(h.tokens[0] == 4 + s % 3 for s, (h,) in enumerate(beam_search(model, source, 4, allowed=first)))
+    same([h for (h,) in beam_search(model, source, 1, extra_tokens=MORE, allowed=first)], found)
+    wide = beam_search(model, source, 4, extra_tokens=MORE, allowed=first)
+    assert all(h.tokens[0] == 4 + s % 3 for s, (h,) in enumerate(wide))
 
 
 def test_a_prefix_is_forced_whatever_is_allowed() -> None:

@@ -18,6 +18,8 @@ from annotated.decoding.search import decoding_mode, max_lengths
 VOCAB = 7
 SEEDS = st.integers(0, 10_000)
 CAP = 4
+MORE = 32
+"""Tokens beyond a sentence's own length: a random model seldom ends. A cache grows at 32, so each search gets there."""
 
 
 def random_model(seed: int, **changes) -> Transformer:
@@ -79,7 +81,8 @@ def same(found: list[Hypothesis], expected: list[Hypothesis]) -> None:
 @settings(max_examples=10)
 def test_a_beam_of_one_is_greedy_search(seed: int) -> None:
     model, source = random_model(seed), random_source(seed, [5, 2, 4, 7])
-    same([h[0] for h in beam_search(model, source, 1)], greedy_decode(model, source))
+    found = beam_search(model, source, 1, extra_tokens=MORE)
+    same([h[0] for h in found], greedy_decode(model, source, extra_tokens=MORE))
 
 
 @given(seed=SEEDS, alpha=st.sampled_from([0.0, 0.6, 2.0]))
@@ -112,11 +115,12 @@ def test_cached_is_uncached(seed: int, norm: str, beam_size: int) -> None:
 @settings(max_examples=8)
 def test_neither_batch_nor_padding_changes_a_translation(seed: int, beam_size: int, padding: int) -> None:
     model, source = random_model(seed), random_source(seed, [3, 7, 2, 5], padding)
-    together = beam_search(model, source, beam_size, num_return=beam_size)
-    greedy = greedy_decode(model, source)
+    options = {"num_return": beam_size, "extra_tokens": MORE}
+    together = beam_search(model, source, beam_size, **options)
+    greedy = greedy_decode(model, source, extra_tokens=MORE)
     for row in range(len(source)):
-        same(together[row], beam_search(model, alone(source, row), beam_size, num_return=beam_size)[0])
-        same([greedy[row]], greedy_decode(model, alone(source, row)))
+        same(together[row], beam_search(model, alone(source, row), beam_size, **options)[0])
+        same([greedy[row]], greedy_decode(model, alone(source, row), extra_tokens=MORE))
 
 
 @given(seed=SEEDS, alpha=st.sampled_from([0.0, 0.6, 1.5]), num_return=st.integers(1, 3))
@@ -131,7 +135,7 @@ def test_stopping_early_loses_nothing(seed: int, alpha: float, num_return: int) 
 
 @given(seed=SEEDS)
 def test_n_best_are_sorted_and_distinct(seed: int) -> None:
-    for found in beam_search(random_model(seed), random_source(seed, [5, 3]), 4, num_return=4):
+    for found in beam_search(random_model(seed), random_source(seed, [5, 3]), 4, num_return=4, extra_tokens=MORE):
         assert [(h.finished, h.score) for h in found] == sorted(((h.finished, h.score) for h in found), reverse=True)
         assert len({(tuple(h.tokens), h.finished) for h in found}) == len(found)
 

@@ -10,6 +10,7 @@ from annotated.config import BOS, EOS, PAD
 from annotated.decoding import beam_search, greedy_decode, length_penalty
 from tests.decoding.test_invariants import (
     CAP,
+    MORE,
     SEEDS,
     VOCAB,
     alone,
@@ -41,17 +42,20 @@ def test_a_forced_search_is_a_search_among_the_hypotheses_that_begin_so(seed, pr
 def test_forcing_what_the_search_finds_anyway_changes_nothing(seed, cut) -> None:
     """Even in a batch of prefixes of all lengths, the empty one and the whole one with its eos among them."""
     model, source = random_model(seed), random_source(seed, [5, 3, 6, 2])
-    free = beam_search(model, source, 1)
+    free = beam_search(model, source, 1, extra_tokens=MORE)
     prefixes = [([*h.tokens, EOS] if h.finished else h.tokens)[: cut + 3 * row] for row, (h,) in enumerate(free)]
-    same([h for (h,) in beam_search(model, source, 1, prefix=prefixes)], [h for (h,) in free])
-    same(greedy_decode(model, source, prefix=prefixes), greedy_decode(model, source))
+    forced = beam_search(model, source, 1, extra_tokens=MORE, prefix=prefixes)
+    same([h for (h,) in forced], [h for (h,) in free])
+    found = greedy_decode(model, source, extra_tokens=MORE, prefix=prefixes)
+    same(found, greedy_decode(model, source, extra_tokens=MORE))
     # A wider beam may lose its way to the same end, but is never worse than the forced path and pays for all of it.
-    wide = beam_search(model, source, 3, prefix=prefixes)
+    wide = beam_search(model, source, 3, extra_tokens=MORE, prefix=prefixes)
     for row, (h,) in enumerate(wide):
         assert [*h.tokens, EOS][: len(prefixes[row])] == prefixes[row]
         expected = log_probability(model, alone(source, row), h.tokens, h.finished)
         assert h.log_probability == pytest.approx(expected, rel=1e-4, abs=1e-3)
-        same([h], beam_search(model, alone(source, row), 3, prefix=[prefixes[row]])[0])
+        one = alone(source, row)
+        same([h], beam_search(model, one, 3, extra_tokens=MORE, prefix=[prefixes[row]])[0])
 
 
 def test_a_prefix_that_ends_and_prefixes_that_are_refused() -> None:

@@ -34,13 +34,13 @@ ODD = [
     "\x00\u0301e<s>",
     *WRITTEN,
 ]
-SENTENCES = [range(16), pytest.param(range(16, 200), marks=pytest.mark.nightly)]
-CHANGED_SENTENCES = [range(3), pytest.param(range(3, 10), marks=pytest.mark.nightly)]  # for each change
+SENTENCES = [range(8), pytest.param(range(8, 200), marks=pytest.mark.nightly)]
+CHANGED_SENTENCES = [range(2), pytest.param(range(2, 10), marks=pytest.mark.nightly)]  # for each change
 SIGNS = (
     "\t\n\r\x00\x1c\x1f\x7f \x85\xa0\xad\u0301\u0308\u061c\u1680\u200b\u200c\u200d\u200e\u2028\u202e\u202f\u2060"
     "\u2065\u2069\u3000\ufe0f\ufeff"
 )
-WIDE_SENTENCES = [range(30), pytest.param(range(30, 300), marks=pytest.mark.nightly)]
+WIDE_SENTENCES = [range(12), pytest.param(range(12, 300), marks=pytest.mark.nightly)]
 CLOSE = 1e-3  # nats: two tokens that are closer may change places by rounding
 
 
@@ -63,7 +63,7 @@ def some_pairs(numbers: range) -> list[Any]:
     return list(classroom_pairs("test", numbers.stop))[numbers.start :]
 
 
-@pytest.fixture(scope="module", params=SENTENCES, ids=["16 sentences", "184 more"])
+@pytest.fixture(scope="module", params=SENTENCES, ids=["8 sentences", "192 more"])
 def pairs(request: pytest.FixtureRequest) -> list[Any]:
     return some_pairs(request.param)
 
@@ -123,7 +123,7 @@ def test_beams_are_those_of_the_library(
     """Each sentence with a beam of 4; some with other beams, three hypotheses, and a cap that they reach."""
     others = [{"size": 1}, {"size": 3, "count": 3}, {"size": 4, "alpha": 0.0}, {"size": 2, "count": 2, "most": 6}] * 3
     settings = [{"size": 4}] * len(pairs) + others
-    texts = [pair.source for pair in [*pairs, *pairs[: len(others)]]]
+    texts = [pair.source for pair in [*pairs, *(pairs * 2)[: len(others)]]]
     work = """return jobs.map(([text, options]) => finish(engine.beam(text, options)));"""
     found = run(data, work, list(zip(texts, settings, strict=True)))
     for text, options, hypotheses in zip(texts, settings, found, strict=True):
@@ -161,7 +161,7 @@ def test_scores_are_those_of_the_library(
         assert [p for _, p in steps] == pytest.approx(expected.tolist(), abs=1e-3)
 
 
-@pytest.mark.parametrize("numbers", CHANGED_SENTENCES, ids=["3 sentences", "7 more"])
+@pytest.mark.parametrize("numbers", CHANGED_SENTENCES, ids=["2 sentences", "8 more"])
 @pytest.mark.parametrize(("switches", "change"), CHANGES, ids=[str(switches) for switches, _ in CHANGES])
 def test_a_switch_does_to_the_page_what_the_change_does_to_the_library(
     data: dict[str, Any], translator: annotated.Translator, switches: dict[str, Any], change: Any, numbers: range
@@ -310,7 +310,7 @@ def test_tokens_of_the_wide_model_are_those_of_the_library(
     assert [text for _, text in found] == [tokenizer.decode(ids) for ids, _ in found]
 
 
-@pytest.mark.parametrize("numbers", WIDE_SENTENCES, ids=["30 sentences", "270 more"])
+@pytest.mark.parametrize("numbers", WIDE_SENTENCES, ids=["12 sentences", "288 more"])
 def test_translations_of_the_wide_model_are_those_of_the_library(
     wide_data: dict[str, Any], wide_translator: annotated.Translator, numbers: range
 ) -> None:
