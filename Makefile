@@ -20,7 +20,7 @@ CUDA_INSTALLED := $(CUDA)/.installed
 # would import all tests to leave out most.
 marked = $(shell grep -rlE --include='test_*.py' 'pytest\.mark\.$(1)\b' tests book)
 SLOW = $(call marked,slow)
-SLOW_LAB = $(filter book/tests/%,$(SLOW))
+SLOW_LAB = $(filter book/%,$(SLOW))
 SLOW_EXERCISES = $(filter tests/grader/%,$(SLOW))
 SLOW_RUNS = $(filter-out $(SLOW_LAB) $(SLOW_EXERCISES),$(SLOW))
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
@@ -73,7 +73,8 @@ watch: known-chapter $(INSTALLED)  ## build one chapter alone, and again wheneve
 check: $(INSTALLED)  ## test what the changes of the working tree can reach (BASE=main: what the branch changed)
 	$(BIN)/python -m tests.reach --run --base $(BASE)
 
-# `make test` opens most pages too, but has axe look, and charts drawn wide, on one of each kind; this all on all.
+# `make test` opens one page of each kind, with axe and charts drawn wide; `make lab` opens the others without; this all
+# on all.
 pages: $(INSTALLED)  ## look at every page of the built book in a browser, with axe, wide and narrow, light and dark
 	@test -f _build/html/index.html || { echo "no book yet: run make book first"; exit 1; }
 	$(PYTEST) -n $(TEST_JOBS) book/tests/test_pages.py
@@ -81,7 +82,7 @@ pages: $(INSTALLED)  ## look at every page of the built book in a browser, with 
 test: $(INSTALLED)  ## run the tests, but for those that take minutes (TEST_JOBS=4 processes, TESTS=tests/model some alone)
 	$(PYTEST) -n $(TEST_JOBS) -m "not slow and not nightly" $(TESTS)
 
-lab: $(INSTALLED)  ## run chapters in a real JupyterLab: their charts, light and dark, their live panels, the training panel (JOBS=2)
+lab: $(INSTALLED)  ## run chapters in a real JupyterLab, with charts and live panels; open every page; the book's long tests (JOBS=2)
 	$(PYTEST) -n $(JOBS) -m "slow and not nightly" $(SLOW_LAB)
 
 full-run: $(INSTALLED)  ## put the full run and the commands through their faults: kills, restarts, a host cut off, full disks (JOBS=2)

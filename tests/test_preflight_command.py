@@ -19,10 +19,14 @@ pytestmark = pytest.mark.process
 TINY = ["--preset", "tiny", "--training.device", "cpu"]
 
 
-def test_the_folder_stands_where_torchrun_takes_it_for_nothing_else(tmp_path: Path) -> None:
+def test_the_folder_is_named_alone_or_by_run() -> None:
     for words in (["preflight", "x"], ["preflight", "--run", "x"], ["dry-run", "x"], ["rehearse", "--run", "x"]):
         asked = _command([*words, "--preset", "tiny"])
         assert (asked.run_folder or asked.named) == Path("x")
+
+
+@pytest.mark.slow
+def test_the_folder_stands_where_torchrun_takes_it_for_nothing_else(tmp_path: Path) -> None:
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "1", "-m"]
     asked = [*torchrun, "annotated", "preflight", str(tmp_path / "run"), *TINY, "--data.classroom-pairs", "100"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[1])}

@@ -16,7 +16,7 @@ import pytest
 
 from tests.without_posix import BREAK, Narrowed
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.slow, pytest.mark.process]
 
 
 @pytest.fixture(scope="module")

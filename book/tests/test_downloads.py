@@ -216,6 +216,7 @@ def run_first_cell(
     return subprocess.run(command, cwd=folder, env=where[1], capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_the_first_cell_says_what_to_do_and_then_installs_from_the_wheel_beside_it(
     downloads: Any, elsewhere: Any, wheels: dict[str, Path], tmp_path: Path
 ) -> None:

@@ -187,6 +187,7 @@ check("ex05-1")
 """
 
 
+@pytest.mark.slow
 def test_where_only_the_wheels_are_installed_check_finds_its_exercises(wheels: dict[str, Path], tmp_path: Path) -> None:
     place = tmp_path / "site"
     for wheel in wheels.values():

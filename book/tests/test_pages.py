@@ -68,21 +68,26 @@ def is_one_of_its_kind(name: str) -> bool:
 
 
 def is_opened_for_a_commit(name: str) -> bool:
-    """Whether a page is opened in a browser before a commit: all but most of the generated descriptions of the API."""
+    """Whether a page is opened in a browser before a commit: all but most of the generated descriptions of the API.
+
+    `make test` opens one of each kind, and `make lab` the others: together they take minutes.
+    """
     return not name.startswith("reference/api/") or name in (API, "reference/api/index", "reference/api/chapters")
 
 
 def pytest_generate_tests(metafunc: Any) -> None:
-    """`opened_page`: each built page of the table of contents, most of the API's nightly; `page_for_no_scripts`: those
-    outside the reference part, all but one of each kind nightly."""
+    """`opened_page`: each built page of the table of contents, all but one of each kind slow, and most of the API's
+    nightly; `page_for_no_scripts`: those outside the reference part, all but one of each kind nightly."""
     names = [name for name in pages_in_order() if built(name)]
     teaching = [name for name in names if not name.startswith("reference/")]
-    for fixture, pages, is_of_a_commit in (
-        ("opened_page", names, is_opened_for_a_commit),
-        ("page_for_no_scripts", teaching, is_one_of_its_kind),
+    for fixture, pages, is_of_a_commit, of_a_kind in (
+        ("opened_page", names, is_opened_for_a_commit, pytest.mark.slow),
+        ("page_for_no_scripts", teaching, is_one_of_its_kind, ()),
     ):
         if fixture in metafunc.fixturenames:
-            marked = [pytest.param(name, marks=() if is_of_a_commit(name) else pytest.mark.nightly) for name in pages]
+            marks = {name: () if is_one_of_its_kind(name) else of_a_kind for name in pages}
+            marks |= {name: pytest.mark.nightly for name in pages if not is_of_a_commit(name)}
+            marked = [pytest.param(name, marks=marks[name]) for name in pages]
             metafunc.parametrize(fixture, marked or ["(the book is not built)"])
 
 

@@ -208,6 +208,7 @@ def test_arithmetic_that_is_not_the_papers_keeps_no_promise(monkeypatch):
     assert not any(map(modes.counts_for_promises, ("fp8", "fp32", "torch_nn_compiled")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("peer", ["torch_nn", "hf_marian"])
 def test_peers_are_at_their_best(peer, monkeypatch):
     """One graph for batches of all shapes, without a break; causal attention without a mask; fused Adam; no dropout

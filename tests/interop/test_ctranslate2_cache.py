@@ -225,6 +225,7 @@ def _translate(folder: str, start, results) -> None:
     results.put(open_engine(Path(folder))(TEXTS[0]))
 
 
+@pytest.mark.slow
 def test_processes_at_once_spoil_nothing(folder: Path) -> None:
     """All begin without a conversion; each translates, and one sound conversion is left."""
     context = multiprocessing.get_context("spawn")

@@ -83,7 +83,7 @@ class Exported:
         return logits, state | {"past_keys": keys, "past_values": values}
 
 
-@pytest.fixture(scope="module", params=["as printed", "every other choice"])
+@pytest.fixture(scope="module", params=["as printed", pytest.param("every other choice", marks=pytest.mark.slow)])
 def exported(request, tmp_path_factory):
     if request.param == "as printed":
         return Exported(drawn_model(PRINTED), request.getfixturevalue("by_command")[1], PRINTED.max_positions)

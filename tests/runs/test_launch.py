@@ -97,6 +97,7 @@ def test_a_process_that_fails_at_once_is_quoted(tmp_path, small, monkeypatch):
     assert "status 2" in str(caught.value) and "words of a run before" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_stopped_and_taken_up_again_it_ends_like_a_run_of_one_piece(tmp_path, small):
     endless = small.training.replace(updates=100_000, validate_bleu=0)
     folder = tmp_path / "parts"

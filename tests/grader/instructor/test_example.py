@@ -15,6 +15,7 @@ from annotated_grader.sandbox.process import SandboxLimits
 ROW = re.compile(r"^\| (\w+) \| (ex\d\d-\d) \| (\d+) \| (\w+) \| (\w*) ?\|", re.M)
 
 
+@pytest.mark.slow
 def test_the_example_is_graded_as_the_instructor_is_told(tmp_path: Path) -> None:
     if not (found := available("bubblewrap")).works:
         pytest.skip(f"bubblewrap does not work here: {found.reason}")

@@ -249,6 +249,7 @@ def test_text_from_strangers_is_one_line_without_control() -> None:
     assert clean("a\nb\t\x1b[2Jc\u202ed") == "a b \N{REPLACEMENT CHARACTER}[2Jc\N{REPLACEMENT CHARACTER}d"
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_it_goes_on_where_it_stood(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if not (found := available("bubblewrap")).works:
         pytest.skip(f"bubblewrap does not work here: {found.reason}")
@@ -278,6 +279,7 @@ HELPED = "from helpers.shapes import last\ndef weights(x):\n    return x.softmax
 LAST = "last = -1\n"
 
 
+@pytest.mark.slow
 def test_a_students_own_modules_go_with_the_answer_that_imports_them(place: Path) -> None:
     """In a folder of a student, and flat as Canvas names files; a classmate's module of the same name is another."""
     for name in ("ben", "cleo"):

@@ -63,6 +63,7 @@ def padding_of_a_gpu(q, k, v, attn_mask=None, is_causal=False, dropout_p=0.0):
     return F.softmax(q @ k.transpose(-2, -1), dim=-1) @ v
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batches", [25, pytest.param(300, marks=pytest.mark.nightly)])
 def test_ragged_batches_of_one_process_and_of_eight_are_one_graph(monkeypatch, batches):
     """Batches of a tenth of the paper's tokens, which are full, or as long on both sides, more often than the whole."""
@@ -168,6 +169,7 @@ def test_compiled_terms_are_the_terms(monkeypatch, smoothing, dtype):
     assert "scatter" not in graphs[0].code and "where" in graphs[0].code
 
 
+@pytest.mark.slow
 def test_the_compilers_code_has_no_float32_copy_of_the_logits(monkeypatch):
     """Inductor's own code for a CPU: the numbers of rows and columns never stand in one float32 buffer.
 

@@ -47,7 +47,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_rows_are_trained_compared_and_shown_again(here: Path, capsys) -> None:
-    assert main(["table3", "run", "C1", "--seeds", "2", "--smoke", "--jobs", "2"]) == 0
+    assert main(["table3", "run", "C1", "--seeds", "2", "--smoke"]) == 0
     shown = capsys.readouterr()
     assert "the classroom's own, of 300 entries" in shown.err
     runs = recorded(here / "table3-smoke")
@@ -59,8 +59,18 @@ def test_rows_are_trained_compared_and_shown_again(here: Path, capsys) -> None:
     assert capsys.readouterr().out == shown.out
     assert main(["table3", "run", "base", "--seeds", "1", "--smoke", "--out", "alone", "--quiet"]) == 0
     alone = recorded(here / "alone")["base", 0]
-    assert alone["valid_loss"] == runs["base", 0]["valid_loss"], "one process and two make the same runs"
+    assert alone["valid_loss"] == runs["base", 0]["valid_loss"], "alone or with others, a run is the same"
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.slow
+def test_two_processes_make_the_runs_that_one_makes(here: Path, capsys) -> None:
+    assert main(["table3", "run", "C1", "--seeds", "1", "--smoke", "--jobs", "2"]) == 0
+    assert "the classroom's own, of 300 entries" in capsys.readouterr().err
+    together = recorded(here / "table3-smoke")
+    assert set(together) == {("base", 0), ("C1", 0)}
+    assert main(["table3", "run", "base", "--seeds", "1", "--smoke", "--out", "alone", "--quiet"]) == 0
+    assert recorded(here / "alone")["base", 0]["valid_loss"] == together["base", 0]["valid_loss"]
 
 
 def test_a_signal_is_the_exit_status(here: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
@@ -148,6 +158,7 @@ def text(tmp_path: Path) -> Path:
     return tmp_path / "text"
 
 
+@pytest.mark.slow
 def test_the_papers_rows_on_two_processes_are_scored_and_registered(here: Path, text: Path, capsys) -> None:
     """Two seeds one after the other under torchrun, small; then what the command says to do next."""
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]

@@ -43,6 +43,7 @@ def test_labels_and_lengths_add_up_to_the_whole(small: dict[str, Any]) -> None:
                 assert row["f1"] == pytest.approx(200 * matched / both, abs=0.006)
 
 
+@pytest.mark.slow
 def test_the_record_is_made_again_with_the_same_numbers() -> None:
     grammar = read_grammar(training_trees(SIZES[0]))
     gold = held_out_trees()["attachments"]

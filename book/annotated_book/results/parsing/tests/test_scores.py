@@ -106,6 +106,7 @@ def test_the_settings_are_the_papers_where_they_are_not_sizes() -> None:
     assert [plan.trees for plan in PLANS] == [500, 2_000, 8_000, 40_000]
 
 
+@pytest.mark.slow
 def test_the_experiment_in_little_and_its_pieces_are_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # A model of three updates writes up to the bound, so that its layers are what the test would take long for.
     monkeypatch.setattr(experiment, "MODEL", experiment.MODEL.replace(num_encoder_layers=1, num_decoder_layers=1))
