@@ -15,7 +15,7 @@ from annotated_grader.sandbox import lending
 from annotated_grader.sandbox.process import Process, SandboxLimits
 from tests.grader.sandbox.test_process import needs
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.slow, pytest.mark.process]
 
 LOOK = """
 import os, random, sys

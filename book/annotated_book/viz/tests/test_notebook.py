@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import os
 import struct
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 pytest.importorskip("vl_convert", reason="offline charts need the extra `book`")
 client = pytest.importorskip("nbclient", reason="running a kernel needs the extra `book`")
+pytestmark = pytest.mark.slow
 
 CHART = """
 from annotated_book.viz.attention_map import attention_chart
@@ -67,6 +69,7 @@ def test_a_saved_notebook_shows_each_chart_without_a_kernel(saved) -> None:
         picture = base64.b64decode(data["image/png"])
         width, height = struct.unpack(">II", picture[16:24])
         assert picture.startswith(b"\x89PNG") and min(width, height) > 50 and len(picture) < 200_000
-    del saved.metadata["widgets"]  # as JupyterLab saves by default
-    page, _ = exporters.HTMLExporter().from_notebook_node(saved)
+    without = copy.deepcopy(saved)
+    del without.metadata["widgets"]  # as JupyterLab saves by default
+    page, _ = exporters.HTMLExporter().from_notebook_node(without)
     assert page.count('src="data:image/png;base64,') == 2
