@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -224,14 +226,23 @@ def _shards(run: Run) -> ShardStream:
 
 @contextlib.contextmanager
 def _cut_if_too_large(run: Run) -> Iterator[None]:
-    """Ask for half of the tokens at a time where memory runs out. One of several processes cannot: the others wait."""
+    """Ask for half of the tokens at a time where memory runs out, in this process or in another one.
+
+    All processes leave this block together. None of them may be on its way into an exchange that others never reach.
+    """
+    full = None
     try:
         yield
     except torch.cuda.OutOfMemoryError as error:
-        tokens = device_tokens(run.training) // 2
-        if run.processes.world_size > 1 or tokens < LEAST_TOKENS:
-            raise
-        raise FirstUpdateTooLarge(tokens) from error
+        traceback.clear_frames(error.__traceback__)  # they hold the activations, and the processes have yet to agree
+        full = error
+    count = run.processes.world_size
+    if not run.processes.all_reduce_numbers([float(full is not None)])[0]:
+        return
+    tokens = device_tokens(run.training, count) // 2
+    if tokens < LEAST_TOKENS:
+        raise full or torch.cuda.OutOfMemoryError("CUDA out of memory in another process of this training")
+    raise FirstUpdateTooLarge(tokens) from full
 
 
 def make_updates(run: Run, shards: ShardStream, observer: RunObserver) -> str | None:
@@ -247,7 +258,9 @@ def make_updates(run: Run, shards: ShardStream, observer: RunObserver) -> str | 
         if processes.rank:  # the random states of rank 0 are in the checkpoint, those of no other process
             seed_dropout(training.seed, processes.rank, number, processes.device)
         shard, run.position = shards.next(last=number == training.updates)
-        with _cut_if_too_large(run) if state.update == begun_at else contextlib.nullcontext():
+        together = functools.partial(_cut_if_too_large, run) if state.update == begun_at else contextlib.nullcontext
+        run.step.together = together
+        with together():
             made = update(run.step, shard.batches, shard.target_tokens, rate, observer.before_step)
         state.update, state.tokens_seen = number, state.tokens_seen + made.tokens
         if stopped_by := observer.updated(made.rate):

@@ -75,6 +75,8 @@ class FastStep(Step):
         """The gradient's norm, clipping and the optimiser's step as CUDA graphs; None where nothing is recorded."""
         self.static: StaticMicroStep | None = None
         """The micro-step of the static layout."""
+        self.together: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
+        """A block for the micro-batches of an update, from which no process goes on alone to the exchange."""
         if training.layout == "static":
             growing = StaticShape(0, 0, tiles=training.attention_kernel == "flex")
             self.static = StaticMicroStep(model, training.replace(compile=False), self.precision, growing, self.device)
@@ -113,7 +115,10 @@ class FastStep(Step):
     def gradients(self, micro_batches: Sequence[Batch], tokens: float) -> list[Tensor]:
         """As `Step.gradients`, summed over all processes."""
         self.optimizer.zero_grad(set_to_none=True)
-        losses = [self.micro_step(batch, tokens) for batch in self.exchange.watch(micro_batches)]
+        alone = self.together is contextlib.nullcontext  # else nothing may be sent before all have come to the end
+        with self.together():
+            watched = self.exchange.watch(micro_batches) if alone else micro_batches
+            losses = [self.micro_step(batch, tokens) for batch in watched]
         self.exchange.sum_gradients()
         self.precision.unscale(self.optimizer)
         return losses

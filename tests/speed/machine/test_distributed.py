@@ -16,10 +16,12 @@ from safetensors.torch import load_file
 import annotated.runs.loop as loop
 import annotated.runs.observer as observer
 from annotated.config import TrainingConfig
+from annotated.data.batch import Batch
 from annotated.data.batching import TokenBatches
 from annotated.data.store import TokenStore
 from annotated.runs import list_checkpoints, read_records, train
 from annotated.runs.random_states import seed_dropout
+from annotated.speed.steps import FastStep
 
 pytestmark = [
     pytest.mark.process,
@@ -43,6 +45,10 @@ def _one_of_them(rank: int, group: dict[str, str], configs, folder: Path) -> Non
 
 
 def train_in_processes(small, folder: str, count: int, **changes) -> None:
+    assert exit_codes(small, folder, count, **changes) == [0] * count
+
+
+def exit_codes(small, folder: str, count: int, **changes) -> list[int | None]:
     """What torchrun does: the same program `count` times, with the group described in the environment."""
     group = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": str(count)}
     configs = (small.model, small.training.replace(**changes), small.data)
@@ -55,7 +61,7 @@ def train_in_processes(small, folder: str, count: int, **changes) -> None:
         process.start()
     for process in processes:
         process.join(timeout=600)
-    assert [process.exitcode for process in processes] == [0] * count
+    return [process.exitcode for process in processes]
 
 
 def shares_without_sentences(folder: Path, training: TrainingConfig, world_size: int) -> int:
@@ -119,6 +125,38 @@ def test_any_number_of_processes_makes_the_same_updates(small, batch_tokens):
         values = [[r[field] for r in log if r["kind"] == kind and not r.get("averaged")] for log in logs]
         assert len(values[0]) == (6 if kind == "train" else 2)
         assert values[0] == pytest.approx(values[1], rel=1e-5)
+
+
+@pytest.fixture
+def memory_of_the_second_is_small(monkeypatch) -> None:
+    """It has room for 100 target tokens, and notices only when it has made their gradients."""
+    micro_step = FastStep.micro_step
+
+    def limited(step: FastStep, batch: Batch, tokens: float) -> torch.Tensor:
+        loss = micro_step(step, batch, tokens)
+        if step.processes.rank == 1 and batch.target_tokens > 100:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+        return loss
+
+    monkeypatch.setattr(FastStep, "micro_step", limited)
+
+
+@pytest.mark.parametrize("overlap", [False, True], ids=["exchanged at the end", "exchanged meanwhile"])
+@pytest.mark.usefixtures("memory_of_the_second_is_small")
+def test_where_memory_of_one_process_is_full_all_take_smaller_pieces(small, monkeypatch, overlap):
+    """300 tokens in two processes, 150 in each, are more than there is room for; halves fit."""
+    monkeypatch.setattr(loop, "LEAST_TOKENS", 50)
+    same = {"updates": 4, "checkpoint_every": 4, "overlap_exchange": overlap, "peer_timeout": 60.0}
+    train_in_processes(small, "cut", 2, **same)
+    train_in_processes(small, "asked", 2, **same, micro_batch_tokens=75)
+    cut, asked = (load_file(list_checkpoints(small.folder / run)[-1] / "model.safetensors") for run in ("cut", "asked"))
+    assert all(torch.equal(cut[name], tensor) for name, tensor in asked.items())
+
+
+@pytest.mark.usefixtures("memory_of_the_second_is_small")
+def test_where_no_smaller_pieces_are_of_use_no_process_waits_for_the_one_without_memory(small, capfd):
+    assert exit_codes(small, "run", 2, updates=4, peer_timeout=600.0) == [1, 1]
+    assert capfd.readouterr().err.count("OutOfMemoryError: CUDA out of memory in another process") == 1
 
 
 def end(folder: Path) -> tuple[int, bool, str | None]:
