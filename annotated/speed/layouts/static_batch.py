@@ -1,10 +1,10 @@
 """A batch in a fixed shape: N source rows, M target rows, and segments of at most one length.
 
 A compiler then works once, and a GPU can replay one recorded graph instead of being told each of a thousand kernels
-again. Either one shape has room for every batch, or there are some dozens, the classes of `StaticShape.class_of`: more
-graphs, and less padding in them. The number of segments may differ between batches as well, in powers of two: it
-decides how many thread blocks attention starts, nothing else, and thousands of empty ones would cost more than the
-sentences.
+again. Either the rows have room for every batch, or there are some dozens, the classes of `StaticShape.class_of`: more
+graphs, and less padding in them. Two more numbers differ between batches: how many segments there are, in powers of
+two, and how long they may be, in tiles of attention. They decide how many thread blocks attention starts, nothing else,
+and thousands of empty ones would cost more than the sentences.
 """
 
 from __future__ import annotations
@@ -27,8 +27,30 @@ ROW_CLASSES = 24
 """At least so many classes of rows up to the most that a batch can need: 25,600 rows come in classes of 1,024."""
 LEAST_CLASS = 64
 """Rows: matrix products on a GPU are computed in tiles of so many or more."""
-LENGTH_CLASSES = (32, 64, 128, 256)
-"""Longest segments; a longer one takes the next `LENGTH_MULTIPLE`."""
+LENGTH_CLASS = 128
+"""Queries of a sentence that attention gives to one block of threads: to announce fewer gains nothing."""
+
+
+class Extent(NamedTuple):
+    """The numbers of a batch on which its shape depends."""
+
+    pairs: int
+    source: int
+    """Tokens, eos included."""
+    target: int
+    longest: int
+    """Tokens of the longest sentence of either side."""
+
+    @classmethod
+    def of(cls, source_lengths: Sequence[int], target_lengths: Sequence[int]) -> Extent:
+        """That of sentences of these lengths."""
+        longest = max(max(source_lengths), max(target_lengths))
+        return cls(len(source_lengths), sum(source_lengths), sum(target_lengths), longest)
+
+    @property
+    def fuller(self) -> int:
+        """Tokens of the fuller side."""
+        return max(self.source, self.target)
 
 
 def _round_up(number: int, multiple: int) -> int:
@@ -94,28 +116,57 @@ class StaticShape:
         """
         return longest <= self.width and self.rows - tokens >= -(-self.rows // self.width)
 
-    def grown_for(self, batch: Batch) -> StaticShape:
-        """This shape, or if the batch needs it a larger one."""
-        tokens, longest = _extent(batch)
-        if self.fits(tokens, longest):
+    def grown_for(self, extent: Extent) -> StaticShape:
+        """This shape, or if a batch needs it a larger one."""
+        if self.fits(extent.fuller, extent.longest):
             return self
-        needed = self.for_tokens(tokens, max(longest, self.width))
+        needed = self.for_tokens(extent.fuller, max(extent.longest, self.width))
         return dataclasses.replace(self, rows=max(self.rows, needed.rows), width=needed.width)
 
-    def class_of(self, batch: Batch) -> StaticShape:
-        """The smallest of the classes within this shape that has room for the batch.
+    def narrowed_for(self, extent: Extent) -> StaticShape:
+        """This shape, which has room for a batch, with segments of the fewest tiles that have room for it, too.
+
+        Where a tile holds several segments, as FlexAttention's do, there is nothing to gain.
+        """
+        if self.tiles:
+            return self
+        width = self._class_of_length(extent.longest)
+        while width < self.width and self._padding(extent, width) > min(self._spare(extent)):
+            width += LENGTH_CLASS
+        return dataclasses.replace(self, width=min(width, self.width))
+
+    def class_of(self, extent: Extent) -> StaticShape:
+        """The smallest of the classes within this shape that has room for a batch.
 
         Rows of each side are a multiple of a power of two (1,024 for shapes of 24,576 to 49,151 rows), whether this
-        shape has as many or not. Segments have one of `LENGTH_CLASSES`.
+        shape has as many or not. Segments have whole tiles of attention.
         """
-        _, longest = _extent(batch)
-        known = [width for width in LENGTH_CLASSES if longest <= width]
-        width = known[0] if known else _round_up(longest, LENGTH_MULTIPLE)
+        width = self._class_of_length(extent.longest)
         step = max(LEAST_CLASS, _power_of_two(self.rows // ROW_CLASSES + 1) // 2)
         # Of one side nearly `step` rows may be padding, in segments of `width`; the other has a row for each of them.
         spare = -(-(step - 1) // (width - 1))
-        rows = [_round_up(tokens + spare, step) for tokens in (batch.source_tokens, batch.target_tokens)]
+        rows = [_round_up(tokens + spare, step) for tokens in (extent.source, extent.target)]
         return dataclasses.replace(self, rows=rows[0], width=width, target_rows=rows[1])
+
+    def numbers(self, extent: Extent) -> int:
+        """How many `lay_out` makes of a batch: with the shape itself, all that a recorded step depends on."""
+        return sum(self._sizes) + 2 * (self._segments(extent) + 1)
+
+    def _class_of_length(self, longest: int) -> int:
+        known = min(self.width, _round_up(longest, LENGTH_CLASS))
+        return known if longest <= known else _round_up(longest, LENGTH_MULTIPLE)
+
+    def _spare(self, extent: Extent) -> tuple[int, int]:
+        """Rows of padding on either side."""
+        source, target = self.sides
+        return source - extent.source, target - extent.target
+
+    def _padding(self, extent: Extent, width: int) -> int:
+        """Segments that the padding of the emptier side is cut into."""
+        return -(-max(self._spare(extent)) // width)
+
+    def _segments(self, extent: Extent) -> int:
+        return _power_of_two(extent.pairs + self._padding(extent, self.width))
 
     def lay_out(self, batch: Batch, pin: bool = False) -> Tensor:
         """Everything of a `StaticBatch` in one int32 tensor, so that one copy takes it to a GPU; see `views`.
@@ -130,15 +181,14 @@ class StaticShape:
         ValueError
             If the batch has no room.
         """
-        tokens, longest = _extent(batch)
         batch = batch.to("cpu")
         lengths = batch.source_lengths, batch.target_lengths
-        spare = [rows - sum(side) for rows, side in zip(self.sides, lengths, strict=True)]
-        padding = -(-max(spare) // self.width)
-        if longest > self.width or min(spare) < padding:
-            raise ValueError(f"a batch of {tokens} tokens, the longest sentence {longest}, has no room in {self}")
-        segments = _power_of_two(len(batch) + padding)
-        flat = torch.zeros(sum(self._sizes) + 2 * (segments + 1), dtype=torch.int32, pin_memory=pin)
+        extent = Extent.of(*lengths)
+        spare, padding = self._spare(extent), self._padding(extent, self.width)
+        if extent.longest > self.width or min(spare) < padding:
+            sizes = f"{extent.fuller} tokens, the longest sentence {extent.longest}"
+            raise ValueError(f"a batch of {sizes}, has no room in {self}")
+        flat = torch.zeros(self.numbers(extent), dtype=torch.int32, pin_memory=pin)
         ids, positions, cu_seqlens = self._parts(flat)
         source, target = map(RaggedRows, lengths)
         for place, rows, rectangle in zip(
@@ -177,11 +227,6 @@ class LaidOutBatch(Batch):
 
     shape: StaticShape
     flat: Tensor
-
-
-def _extent(batch: Batch) -> tuple[int, int]:
-    """Tokens of the fuller side, and of the longest sentence."""
-    return max(batch.source_tokens, batch.target_tokens), max(batch.source_lengths + batch.target_lengths)
 
 
 def _power_of_two(number: int) -> int:

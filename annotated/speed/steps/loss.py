@@ -19,7 +19,7 @@ from annotated.data.batch import Batch
 from annotated.model import Transformer
 from annotated.speed.layouts import forward_rows
 from annotated.speed.layouts.prefetch import packed_rows, uniform_rows
-from annotated.speed.layouts.static_batch import StaticBatch, StaticShape
+from annotated.speed.layouts.static_batch import Extent, StaticBatch, StaticShape
 from annotated.training.loss import batch_loss, smoothed_target
 
 CHUNK_ROWS = {"cpu": 512, "cuda": 4096}
@@ -342,6 +342,7 @@ def layout_loss(model: Transformer, batch: Batch, smoothing: float, layout: str 
         return packed_loss(model, batch, smoothing)
     if isinstance(layout, str) and layout != "static":
         raise ValueError(f"a batch has no layout {layout!r}: 'auto' is decided before, by resolve_layout")
-    shape = (StaticShape(0, 0) if isinstance(layout, str) else layout).grown_for(batch)
+    extent = Extent.of(batch.source_lengths, batch.target_lengths)
+    shape = (StaticShape(0, 0) if isinstance(layout, str) else layout).grown_for(extent)
     laid = shape.views(shape.lay_out(batch).to(model.output_weight.device))
     return static_loss(model, laid, smoothing), batch.target_tokens

@@ -1,4 +1,4 @@
-"""Micro-steps in one fixed shape: compiled once for all batches, and on a GPU recorded and replayed.
+"""Micro-steps in few fixed shapes: compiled once for all batches, and on a GPU recorded and replayed.
 
 A base model's micro-step is more than a thousand kernels. Told one by one, they keep a processor busy for longer than
 a large GPU needs to run them. A CUDA graph is told once. It needs every tensor to stay where it was when it was
@@ -17,7 +17,7 @@ from annotated.config import TrainingConfig
 from annotated.data.batch import Batch
 from annotated.model import Transformer
 from annotated.speed.layouts import forward_rows
-from annotated.speed.layouts.static_batch import LaidOutBatch, StaticBatch, StaticShape
+from annotated.speed.layouts.static_batch import Extent, LaidOutBatch, StaticBatch, StaticShape
 from annotated.speed.steps.compilations import Compilations, compile_terms
 from annotated.speed.steps.cuda_graphs import GraphRecorder
 from annotated.speed.steps.loss import LogitsTerms, static_loss
@@ -25,7 +25,7 @@ from annotated.speed.steps.precision import Precision
 
 
 class StaticMicroStep:
-    """Forward, loss and backward of micro-batches in one fixed shape, or in some dozens with `training.row_classes`.
+    """Forward, loss and backward of micro-batches in rows of one number, or in some dozens with `training.row_classes`.
 
     Parameters
     ----------
@@ -108,11 +108,14 @@ class StaticMicroStep:
 
     def prepare(self, batch: Batch) -> LaidOutBatch:
         """Lay a batch out, which needs nothing of the device: a thread may do it beforehand, batch after batch."""
-        if self.row_classes:
-            shape = self.shape.class_of(batch)
-        else:
-            shape = self.shape = self.shape.grown_for(batch)
+        shape = self._shape_for(Extent.of(batch.source_lengths, batch.target_lengths))
         return LaidOutBatch(**vars(batch), shape=shape, flat=shape.lay_out(batch, pin=self.device.type == "cuda"))
+
+    def _shape_for(self, extent: Extent) -> StaticShape:
+        if self.row_classes:
+            return self.shape.class_of(extent)
+        self.shape = self.shape.grown_for(extent)
+        return self.shape.narrowed_for(extent)
 
     def _work(self, shape: StaticShape, flat: Tensor, tokens: float | Tensor) -> Tensor:
         batch = shape.views(flat)
@@ -127,10 +130,9 @@ class StaticMicroStep:
     def _mark_sizes_that_differ(self, batch: StaticBatch) -> None:
         """Tell the compiler which sizes differ between batches: no reason to compile again."""
         rows = batch.source_rows, batch.target_rows
-        sizes = [side.cu_seqlens for side in rows]
+        sizes = [side.cu_seqlens for side in rows] + [side.reach for side in rows if side.reach is not None]
         if self.row_classes:
             sizes += [batch.source, batch.target_in, *(side.positions for side in rows)]
-            sizes += [side.reach for side in rows if side.reach is not None]
         for tensor in sizes:
             torch._dynamo.mark_dynamic(tensor, 0)
 

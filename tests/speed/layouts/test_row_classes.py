@@ -1,4 +1,4 @@
-"""Classes of rows: each batch in the smallest shape that has room for it, one compilation for all, a recording each."""
+"""Classes of shapes: each batch in the smallest that has room for it, one compilation for all, a recording each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotated.data.batch import Batch, collate_ids
 from annotated.model import Transformer
 from annotated.speed.kernels import fused
 from annotated.speed.layouts import forward_rows
-from annotated.speed.layouts.static_batch import StaticShape
+from annotated.speed.layouts.static_batch import Extent, StaticShape
 from annotated.speed.steps import packed_loss
 from annotated.speed.steps.compilations import compile_terms
 from annotated.speed.steps.precision import Precision
@@ -43,9 +43,13 @@ BATCHES = [
 ]
 
 
-def class_step(recorder=None, compile: bool = False) -> StaticMicroStep:
+def extent(batch: Batch) -> Extent:
+    return Extent.of(batch.source_lengths, batch.target_lengths)
+
+
+def class_step(recorder=None, row_classes: bool = True) -> StaticMicroStep:
     torch.manual_seed(0)
-    training = TrainingConfig(layout="static", row_classes=True, compile=compile)
+    training = TrainingConfig(layout="static", row_classes=row_classes)
     return StaticMicroStep(
         Transformer(CONFIG), training, Precision(training, CPU), StaticShape(512, 256), CPU, recorder
     )
@@ -54,16 +58,20 @@ def class_step(recorder=None, compile: bool = False) -> StaticMicroStep:
 def test_classes_by_hand():
     # Up to 25,600 rows: classes of 1,024. 24,000 tokens and room for 1,023 / 127, so 9 segments of padding: 24 of them.
     room = StaticShape.for_tokens(25_000, 256)
-    assert room.class_of(batch_of(*[(100, 90)] * 240)) == StaticShape(24 * 1024, 128, 22 * 1024)
-    assert room.class_of(batch_of(*[(30, 33)] * 100)) == StaticShape(3 * 1024, 64, 4 * 1024)
-    assert room.class_of(batch_of((256, 2))).width == 256
-    assert room.class_of(batch_of((257, 2))).width == 320
+
+    def class_of(*lengths: tuple[int, int], room: StaticShape = room) -> StaticShape:
+        return room.class_of(extent(batch_of(*lengths)))
+
+    assert class_of(*[(100, 90)] * 240) == StaticShape(24 * 1024, 128, 22 * 1024)
+    assert class_of(*[(30, 33)] * 100) == StaticShape(3 * 1024, 128, 4 * 1024)
+    assert class_of((129, 2)).width == class_of((256, 2)).width == 256
+    assert class_of((257, 2)).width == 320
     # 24,567 + 9 rows are just 24 classes, one more token is not.
     edge = [(100, 1)] * 245
-    assert room.class_of(batch_of(*edge, (67, 1))).rows == 24 * 1024
-    assert room.class_of(batch_of(*edge, (68, 1))).rows == 25 * 1024
+    assert class_of(*edge, (67, 1)).rows == 24 * 1024
+    assert class_of(*edge, (68, 1)).rows == 25 * 1024
     # An eighth of a batch, on one of eight devices: classes of 128, not of a third of the rows.
-    assert StaticShape(3584, 256).class_of(batch_of(*[(30, 30)] * 100)) == StaticShape(3072, 32, 3072)
+    assert class_of(*[(30, 30)] * 100, room=StaticShape(3584, 256)) == StaticShape(3072, 128, 3072)
 
 
 sizes = st.lists(st.tuples(st.integers(1, 90), st.integers(1, 90)), min_size=1, max_size=40)
@@ -72,7 +80,7 @@ sizes = st.lists(st.tuples(st.integers(1, 90), st.integers(1, 90)), min_size=1, 
 @given(sizes, st.sampled_from([64, 3584, 25_600]))
 def test_a_class_has_room_for_its_batch_and_not_much_more(lengths, rows):
     batch = batch_of(*lengths)
-    shape = StaticShape(rows, 256).class_of(batch)
+    shape = StaticShape(rows, 256).class_of(extent(batch))
     step = max(64, 1 << (max(rows // 24, 1).bit_length() - 1))
     laid = shape.views(shape.lay_out(batch))
     cu_seqlens = [side.cu_seqlens.diff() for side in (laid.source_rows, laid.target_rows)]
@@ -97,9 +105,29 @@ def assert_equals_packed(step: StaticMicroStep, batch: Batch) -> None:
     torch.testing.assert_close([p.grad for p in step.model.parameters()], expected, rtol=1e-4, atol=1e-6)
 
 
+of_rows_and_lengths = pytest.mark.parametrize("row_classes", [True, False], ids=["rows and lengths", "lengths alone"])
+
+
+@of_rows_and_lengths
 @pytest.mark.parametrize("batch", BATCHES)
-def test_a_class_gives_the_loss_and_gradients_of_the_packed_layout(batch):
-    assert_equals_packed(class_step(), batch)
+def test_a_class_gives_the_loss_and_gradients_of_the_packed_layout(batch, row_classes):
+    assert_equals_packed(class_step(row_classes=row_classes), batch)
+
+
+def test_the_kernel_is_told_the_length_of_the_batchs_class(monkeypatch):
+    announced = []
+
+    def attention(q, k, v, cu_seqlens, widths, causal):
+        announced.append(widths)
+        return torch.zeros(len(q), *v.shape[1:]) + 0 * (q.sum() + k.sum() + v.sum())
+
+    monkeypatch.setattr("annotated.speed.layouts.static.has_varlen_kernel", lambda *_: True)
+    monkeypatch.setattr("annotated.speed.layouts.static.segment_attention", attention)
+    step = class_step(row_classes=False)
+    for batch in BATCHES[2:5]:
+        step(batch, 40)
+    # Three attentions each: at most 64 tokens, 130, and 4.
+    assert announced == [(128, 128)] * 3 + [(256, 256)] * 3 + [(128, 128)] * 3
 
 
 def test_each_class_is_recorded_once():
@@ -118,8 +146,9 @@ def test_each_class_is_recorded_once():
     assert len(recorded) == step.recordings == len(keys) == 5, "the first and the last are of one class"
 
 
+@of_rows_and_lengths
 @pytest.mark.parametrize("order", [BATCHES, BATCHES[::-1]], ids=["equal sides first", "equal sides last"])
-def test_all_classes_take_one_compilation(order):
+def test_all_classes_take_one_compilation(order, row_classes):
     torch._dynamo.reset()
     graphs = []
 
@@ -127,7 +156,7 @@ def test_all_classes_take_one_compilation(order):
         graphs.append(graph)
         return graph.forward
 
-    step = class_step()
+    step = class_step(row_classes=row_classes)
     step.compiles = True
     step.forward = torch.compile(step.forward, fullgraph=True, dynamic=False, backend=backend)
     step.terms = compile_terms(step.terms, backend=backend)
@@ -137,11 +166,12 @@ def test_all_classes_take_one_compilation(order):
 
 
 @pytest.mark.skipif(fused.load_varlen_kernel() is None, reason="this torch has no varlen_attn")
-def test_the_gpus_kernel_takes_all_classes_in_one_compilation(monkeypatch):
-    """Traced with its backward on tensors without data: rows, segments and their longest are sizes left open."""
+@of_rows_and_lengths
+def test_the_gpus_kernel_takes_all_classes_in_one_compilation(monkeypatch, row_classes):
+    """Traced with its backward on tensors without data: segments and their longest, and rows, are sizes left open."""
     torch._dynamo.reset()
     monkeypatch.setattr("annotated.speed.layouts.static.has_varlen_kernel", lambda *_: True)
-    step, model = class_step(), Transformer(CONFIG).bfloat16().to("meta")
+    step, model = class_step(row_classes=row_classes), Transformer(CONFIG).bfloat16().to("meta")
     counter = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")
     forward = torch.compile(forward_rows, fullgraph=True, dynamic=False, backend=counter)
     for batch in BATCHES:

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotated.config import ModelConfig, TrainingConfig
+from annotated.data.batch import Batch
 from annotated.data.batching import collate_ids
 from annotated.model import Transformer
 from annotated.speed.layouts import RaggedRows, forward_rows
-from annotated.speed.layouts.static_batch import StaticShape
+from annotated.speed.layouts.static_batch import Extent, StaticShape
 from annotated.speed.steps import layout_loss
 from annotated.speed.steps import loss as loss_module
 from annotated.speed.steps.loss import projected_cross_entropy, static_loss
@@ -24,6 +25,10 @@ SMALL = ModelConfig(
     dropout=0.0,
 )  # fmt: skip
 PAIRS = [([5, 6, 7], [8, 9]), ([4], [10, 11, 12, 13]), ([7, 7, 7, 7, 7], [5])]
+
+
+def extent(batch: Batch) -> Extent:
+    return Extent.of(batch.source_lengths, batch.target_lengths)
 
 
 def test_what_a_batch_looks_like():
@@ -45,7 +50,7 @@ lengths = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=1, 
 @given(lengths, st.sampled_from([1, 3, 8]), st.integers(0, 40))
 def test_every_row_has_a_segment_and_every_segment_both_sides(sizes, multiple, more):
     batch = collate_ids([([5] * (s - 1), [6] * (t - 1)) for s, t in sizes])
-    needed = StaticShape(0, 0).grown_for(batch)
+    needed = StaticShape(0, 0).grown_for(extent(batch))
     shape = StaticShape(needed.rows + multiple * more, needed.width)
     laid = shape.views(shape.lay_out(batch))
     both = laid.source_rows.cu_seqlens.diff(), laid.target_rows.cu_seqlens.diff()
@@ -68,8 +73,26 @@ def test_a_batch_without_room():
     batch, shape = collate_ids([([5] * 70, [6] * 3)]), StaticShape(512, 64)
     with pytest.raises(ValueError, match="71 tokens, the longest sentence 71, has no room"):
         shape.lay_out(batch)
-    assert shape.grown_for(batch) == StaticShape(512, 128)
-    assert shape.grown_for(collate_ids(PAIRS)) is shape
+    assert shape.grown_for(extent(batch)) == StaticShape(512, 128)
+    assert shape.grown_for(extent(collate_ids(PAIRS))) is shape
+
+
+def test_the_longest_that_is_announced_is_the_batchs_own_in_tiles_of_128():
+    room = StaticShape(25_600, 256)
+
+    def width(*lengths: tuple[int, int], room: StaticShape = room) -> int:
+        batch = collate_ids([([5] * (s - 1), [6] * (t - 1)) for s, t in lengths])
+        narrow = room.narrowed_for(extent(batch))
+        assert narrow.sides == room.sides and len(narrow.lay_out(batch)) == narrow.numbers(extent(batch))
+        return narrow.width
+
+    assert width(*[(9, 9)] * 2770) == width(*[(128, 1)] * 190) == 128
+    assert width((129, 1)) == width((1, 256)) == 256
+    # 25,345 rows of padding on one side would be 199 segments of 128, and the other side has but 100 rows for them.
+    assert width(*[(100, 1)] * 255) == 256
+    assert width(*[(100, 1)] * 250) == 128, "600 rows"
+    assert width((9, 9), room=StaticShape(512, 64)) == 64
+    assert width((9, 9), room=StaticShape(25_600, 256, tiles=True)) == 256, "tiles hold several segments already"
 
 
 def gradients(model, batch, layout):

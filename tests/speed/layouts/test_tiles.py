@@ -17,7 +17,7 @@ from annotated.model import Transformer
 from annotated.speed.layouts import FixedRows, forward_rows
 from annotated.speed.layouts import tiles as module
 from annotated.speed.layouts.static import Segmented
-from annotated.speed.layouts.static_batch import StaticShape
+from annotated.speed.layouts.static_batch import Extent, StaticShape
 from annotated.speed.layouts.tiles import TILE, Tiled, block_mask, load_flex_attention, mask_of_rows, tiles_to_visit
 from annotated.speed.steps import layout_loss
 
@@ -154,7 +154,7 @@ def test_shapes_keep_the_kernel():
     shape = StaticShape.for_training(training, 50)
     assert shape == StaticShape(1024, 64, tiles=True)
     assert StaticShape.for_training(training, 50, processes=2).tiles
-    grown = shape.grown_for(collate_ids([([5] * 70, [6] * 3)]))
+    grown = shape.grown_for(Extent.of([71], [4]))
     assert grown.width > 64 and grown.tiles
     dropped = FixedRows(torch.zeros(4), torch.tensor([0, 4]).int(), 4, tiles=True)
     assert isinstance(dropped.attend_to(dropped), Tiled)
