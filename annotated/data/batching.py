@@ -128,9 +128,19 @@ class TokenBatches:
         if not 0 <= rank < world_size:
             raise BatchingError(f"rank must lie between 0 and world_size - 1 = {world_size - 1}, not {rank}")
         batch = self.next_pairs()
+        own = self._pieces(batch, rank, world_size, micro_batches)
+        return Shard([collate(self.store, piece) for piece in own], int(self.store.lengths(batch)[1].sum()))
+
+    def planned_pieces(self, rank: int = 0, world_size: int = 1, micro_batches: int = 1) -> list[Indices]:
+        """All micro-batches of one process in the current pool, as positions in the store; nothing is taken."""
+        planned = self._plan(self._pool) if self._planned is None else self._planned
+        own = (self._pieces(batch, rank, world_size, micro_batches) for batch in planned)
+        return [piece for batch in own for piece in batch]
+
+    def _pieces(self, batch: Indices, rank: int, world_size: int, micro_batches: int) -> list[Indices]:
         source, target = self.store.lengths(batch)
         own = (batch[part] for part in pieces(source + target, world_size * micro_batches)[rank::world_size])
-        return Shard([collate(self.store, piece) for piece in own if len(piece)], int(target.sum()))
+        return [piece for piece in own if len(piece)]
 
     def next_pairs(self) -> Indices:
         """Take the next batch as positions in the store, for who lays it out by other means than `collate`."""

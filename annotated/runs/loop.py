@@ -252,6 +252,8 @@ def make_updates(run: Run, shards: ShardStream, observer: RunObserver) -> str | 
     if stopped_by := observer.updates_started():
         return stopped_by
     begun_at = state.update
+    with _cut_if_too_large(run):
+        run.step.record(run.data.train, shards.planned())
     while state.update < training.updates:
         number = state.update + 1
         rate = learning_rate(number, model.config.d_model, training.warmup, training.learning_rate_scale)

@@ -15,6 +15,7 @@ import torch
 
 from annotated.data.batch import Batch, Shard
 from annotated.data.batching import DataPosition, TokenBatches
+from annotated.data.buckets import Indices
 from annotated.speed.machine.distributed import Processes
 
 
@@ -82,6 +83,11 @@ class ShardStream:
         if self._pool is not None and not last:
             self._pending = self._pool.submit(self._take)
         return taken
+
+    def planned(self) -> list[Indices]:
+        """All micro-batches of this process in the current pool, as positions in the store: before the first `next`."""
+        processes = self._processes
+        return self._batches.planned_pieces(processes.rank, processes.world_size, self._micro_batches)
 
     def _take(self) -> TakenShard:
         rank, world_size = self._processes.rank, self._processes.world_size

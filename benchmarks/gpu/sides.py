@@ -122,6 +122,7 @@ def open_training(
     with ours.compiled(min(LONGEST, training.batch_tokens)), contextlib.ExitStack() as opened:
         shards = opened.enter_context(ShardStream(batches, ours.processes, 1, ours.prepare))
         adapt(ours, mode)
+        ours.record(store, shards.planned())
 
         def step(work: Work) -> Tensor:
             batch = work.ready

@@ -219,6 +219,16 @@ def test_pieces_cover_a_batch_in_order_and_are_alike(tokens, count):
     assert max(sum(tokens[part]) for part in parts) <= sum(tokens) / count + max(tokens)
 
 
+def test_what_is_planned_of_a_pool_is_what_is_taken_from_it():
+    batches = TokenBatches(store_of(300), 150, seed=4, pool_pairs=300)
+    before = batches.state_dict()
+    planned = [piece.tolist() for piece in batches.planned_pieces(1, 2, 3)]
+    assert batches.state_dict() == before
+    count = int(batches.statistics()["batches"])
+    assert planned == [batch.indices for _ in range(count) for batch in batches.next_shard(1, 2, 3).batches]
+    assert planned == [piece.tolist() for piece in batches.planned_pieces(1, 2, 3)], "also once all is taken"
+
+
 @pytest.mark.parametrize(("world_size", "micro_batches"), [(1, 1), (1, 3), (2, 1), (2, 2), (3, 1), (8, 2)])
 def test_processes_and_micro_batches_only_cut_the_batch_of_an_update(world_size, micro_batches):
     def settings():

@@ -7,14 +7,16 @@ recorded: the batch is copied into the same memory each time, and gradients are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from annotated.config import TrainingConfig
-from annotated.data.batch import Batch
+from annotated.data.batch import Batch, collate
+from annotated.data.buckets import Indices
+from annotated.data.store import TokenStore
 from annotated.model import Transformer
 from annotated.speed.layouts import forward_rows
 from annotated.speed.layouts.static_batch import Extent, LaidOutBatch, StaticBatch, StaticShape
@@ -100,11 +102,41 @@ class StaticMicroStep:
         laid = batch if isinstance(batch, LaidOutBatch) else self.prepare(batch)
         if self._recorder is None:
             return self._work(laid.shape, laid.flat.to(self.device, non_blocking=True), tokens)
+        return self._recording_of(laid).play(laid.flat, tokens)
+
+    def record(self, store: TokenStore, pieces: Iterable[Indices]) -> None:
+        """Record the work for each shape that some micro-batches will have, as far as there is a recorder.
+
+        Between two updates: gradients that are there get lost.
+
+        Parameters
+        ----------
+        store
+            That the training takes its batches from.
+        pieces
+            The micro-batches to come, as positions in it. Their shapes follow from lengths alone, so of each shape one
+            batch is made.
+        """
+        if self._recorder is None:
+            return
+        sizes = [(piece, Extent.of(*(side.tolist() for side in store.lengths(piece)))) for piece in pieces]
+        for _, extent in sizes:
+            self._shape_for(extent)  # which may grow: what was recorded before would be of no use
+        one_of: dict[tuple[StaticShape, int], Indices] = {}
+        for piece, extent in sizes:
+            shape = self._shape_for(extent)
+            one_of.setdefault((shape, shape.numbers(extent)), piece)
+        for piece in one_of.values():
+            self.model.zero_grad(set_to_none=True)  # as every update begins
+            self._recording_of(self.prepare(collate(store, piece)))
+        self.model.zero_grad(set_to_none=True)
+
+    def _recording_of(self, laid: LaidOutBatch) -> _Recording:
         key = laid.shape, len(laid.flat), self._keep_gradients()
         if key not in self._recordings:
             with self._compilations.recording(f"recording of {laid.shape.sides} rows, {len(laid.flat)} numbers"):
                 self._recordings[key] = self._record(laid, from_zero=key[2])
-        return self._recordings[key].play(laid.flat, tokens)
+        return self._recordings[key]
 
     def prepare(self, batch: Batch) -> LaidOutBatch:
         """Lay a batch out, which needs nothing of the device: a thread may do it beforehand, batch after batch."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -13,7 +13,8 @@ from torch.optim import Optimizer
 
 from annotated.config import TrainingConfig
 from annotated.data.batch import Batch
-from annotated.data.buckets import Layout
+from annotated.data.buckets import Indices, Layout
+from annotated.data.store import TokenStore
 from annotated.model import Transformer
 from annotated.speed.layouts import forward_rows
 from annotated.speed.layouts.auto import batch_layout, resolve_layout, static_problem
@@ -147,6 +148,17 @@ class FastStep(Step):
         if self.training.layout == "padded":
             return prepare_padded(batch, pin)
         return prepare_packed(batch, pin, uniform_rows(self.training.compile, self.device))
+
+    def record(self, store: TokenStore, pieces: Iterable[Indices]) -> None:
+        """Record the work of micro-batches to come, on a GPU, so that no update waits for that later.
+
+        Parameters
+        ----------
+        store, pieces
+            As `StaticMicroStep.record`.
+        """
+        if self.static is not None:
+            self.static.record(store, pieces)
 
     @contextlib.contextmanager
     def compiled(self, longest: int, tell: Callable[[Compilation], None] | None = None) -> Iterator[None]:

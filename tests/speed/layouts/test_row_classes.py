@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import torch
 import torch._dynamo.testing
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 
 from annotated.config import ModelConfig, TrainingConfig
 from annotated.data.batch import Batch, collate_ids
+from annotated.data.batching import TokenBatches
+from annotated.data.store import TokenStore
 from annotated.model import Transformer
 from annotated.speed.kernels import fused
 from annotated.speed.layouts import forward_rows
@@ -144,6 +147,35 @@ def test_each_class_is_recorded_once():
             assert_equals_packed(step, batch)
     keys = {(step.prepare(batch).shape, len(step.prepare(batch).flat)) for batch in BATCHES}
     assert len(recorded) == step.recordings == len(keys) == 5, "the first and the last are of one class"
+
+
+def again(work):
+    """A recorder that does the work once, and as its recording again."""
+    work()
+    return work
+
+
+@of_rows_and_lengths
+@pytest.mark.parametrize("shares", [(0, 1, 1), (1, 2, 1), (0, 2, 3)], ids=["whole batches", "a half", "three sixths"])
+def test_what_is_recorded_at_the_start_is_what_the_training_meets(row_classes, shares):
+    rng = np.random.default_rng(0)
+    lengths = (rng.lognormal(2.5, 1.0, (600, 2)) + 1).astype(int).clip(1, 150)
+    store = TokenStore.from_ids([([5] * (s - 1), [6] * (t - 1)) for s, t in lengths.tolist()])
+    batches = TokenBatches(store, 400, seed=1, pool_pairs=600)
+    step = class_step(again, row_classes=row_classes)
+    step.shape, step.zeroes = StaticShape(256, 128), shares[2] == 1  # of which some batches need more
+    step.record(store, batches.planned_pieces(*shares))
+    planned = set(step._recordings)
+    assert len({(shape.width, numbers) for shape, numbers, _ in planned}) > 3
+    assert all(parameter.grad is None for parameter in step.model.parameters())
+    met = set()
+    for _ in range(int(batches.statistics()["batches"])):  # the only pool's
+        step.model.zero_grad(set_to_none=True)
+        for batch in batches.next_shard(*shares).batches:
+            laid = step.prepare(batch)
+            step(laid, 40)
+            met.add((laid.shape, len(laid.flat), step.zeroes))
+    assert met == planned == set(step._recordings)
 
 
 @of_rows_and_lengths

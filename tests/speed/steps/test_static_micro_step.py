@@ -175,6 +175,31 @@ def test_a_training_in_the_static_layout_makes_the_same_updates(small):
     assert static.valid_loss == pytest.approx(packed.valid_loss, rel=1e-4)
 
 
+@needs_fused
+@pytest.mark.parametrize("pieces", [None, 150])
+def test_a_training_records_all_shapes_before_its_first_update(small, monkeypatch, pieces):
+    small.data = small.data.replace(pool_pairs=400)  # all there are
+
+    def again(work):
+        work()
+        return work
+
+    def recorded_in(folder: str):
+        result = small.train(folder, layout="static", updates=8, micro_batch_tokens=pieces)
+        told = [r for r in read_records(result.folder) if r["kind"] == "compilation"]
+        assert len(told) > 1 and all(r["graph"].startswith("recording") for r in told)
+        return result, {r["update"] for r in told}
+
+    monkeypatch.setattr(FastStep, "_recorder", lambda _: again)
+    at_the_start, updates = recorded_in("at the start")
+    assert updates == {0}
+    monkeypatch.setattr(FastStep, "record", lambda *_: None)
+    when_met, updates = recorded_in("when met")
+    assert len(updates) > 1
+    ours, theirs = final_weights(at_the_start), final_weights(when_met)
+    assert all(torch.equal(tensor, theirs[name]) for name, tensor in ours.items())
+
+
 def test_what_a_static_training_compiles(small, monkeypatch):
     asked = {}
     monkeypatch.setattr(torch, "compile", lambda function, **how: asked.update({function.__name__: how}) or function)
