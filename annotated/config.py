@@ -104,8 +104,8 @@ class TrainingConfig(CheckedConfig):
     residual_precision: Literal["fp32", "bf16"] = "fp32"
     """Of the residual stream and LayerNorm's output under precision bf16; LayerNorm's statistics are always float32."""
     attention_kernel: Literal["auto", "flex"] = "auto"
-    """'flex' compiles PyTorch's FlexAttention for the static layout, with several sentences in one tile of 128 rows;
-    'auto' takes the kernel that treats each sentence by itself. Another order of sums, else the same attention."""
+    """'flex' compiles PyTorch's FlexAttention for the static layout: several sentences in one tile of 128 rows. 'auto'
+    takes each by itself or, with layout 'auto', what the run's dry run found faster. Only the order of sums differs."""
     compile: bool = False
     """Run the model through torch.compile."""
     layout: Literal["packed", "padded", "static", "auto"] = "packed"

@@ -122,7 +122,8 @@ class Preflight:
     prepared: Annotated[str | None, tyro.conf.arg(name="data", metavar="FOLDER")] = None
     """Folder of the prepared data, if it is not the preset's."""
     dry_run: Annotated[bool, tyro.conf.arg(aliases=("--rehearse",))] = False
-    """If nothing will fail, measure 200 updates too, into RUN/rehearsal.json."""
+    """If nothing will fail, measure 200 updates too, into RUN/rehearsal.json; with layout 'auto' for each attention
+    kernel that the GPU has, and the run takes the fastest."""
     price_per_hour: float | None = None
     """Of one device, in your currency."""
     watts: float | None = None

@@ -8,14 +8,16 @@ are chosen and compiled.
 from __future__ import annotations
 
 import dataclasses
+import gc
 import json
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -25,18 +27,18 @@ import torch
 from annotated.config import DataConfig, ModelConfig, TrainingConfig
 from annotated.ownership import is_json_of, output_path, require_our_file, require_our_folder
 from annotated.runs.checkpoint import list_checkpoints
+from annotated.runs.errors import NonFiniteLoss, PeerLostError
 from annotated.runs.exchange_time import BYTES_PER_GRADIENT, ExchangeTimes, time_exchange
 from annotated.runs.hardware import describe_machine, peak_process_bytes
+from annotated.runs.kernel_choice import RECORD, choose_kernel, kernels_to_time
 from annotated.runs.log import read_records
 from annotated.runs.loop import train
 from annotated.runs.own_folder import is_of_a_run
 from annotated.runs.validation_callbacks import BleuFunction
 from annotated.saving import CheckpointError, read_json
-from annotated.speed.machine.distributed import process_group
+from annotated.speed.machine.distributed import Processes, process_group
 from annotated.storage import atomic_write
 
-RECORD = "rehearsal.json"
-"""The record's name in the folder of a run; it has had this one from the beginning."""
 FORMAT = 1
 WINDOWS = 20
 """Stretches that the measured updates are cut into: their spread is the uncertainty."""
@@ -104,6 +106,9 @@ class DryRun:
     """Of the batches, and why it was chosen; empty in records of older versions."""
     exchange: ExchangeTimes | None = None
     """Of the gradients between the processes; None for one process, and in records from before it was measured."""
+    kernels: dict[str, float] = field(default_factory=dict)
+    """Seconds of an update by `TrainingConfig.attention_kernel`, where several were tried; the rest is of the one that
+    `choose_kernel` takes."""
 
     def estimate(self, *, price_per_hour: float | None = None, watts: float | None = None) -> Estimate:
         """What the whole training will take on the same devices.
@@ -176,6 +181,9 @@ def dry_run(
 ) -> DryRun | None:
     """Make some updates of a training run as it will be, measure them, and delete what they wrote.
 
+    Where layout and attention kernel are 'auto' and the GPU has several kernels, each is tried; a new run in the folder
+    takes the fastest.
+
     Parameters
     ----------
     model_config, training, data
@@ -220,21 +228,53 @@ def dry_run(
         max_seconds=None,
         patience=None,
     )
-    _forget_peaks()
+    configuration = {"model": model_config.to_dict(), "training": training.to_dict(), "data": data.to_dict()}
     with _scratch(folder) as scratch:
         with process_group(training.device, training.peer_timeout) as processes:
-            result = train(model_config, short, data, scratch / _RUN, quiet=quiet, bleu=bleu, processes=processes)
-            if not result.finished:
-                raise KeyboardInterrupt(f"the dry run was stopped by {result.stopped_by}")
+
+            def measure(run: Path, training: TrainingConfig) -> DryRun | None:
+                _forget_peaks()
+                result = train(model_config, training, data, run, quiet=quiet, bleu=bleu, processes=processes)
+                if not result.finished:
+                    raise KeyboardInterrupt(f"the dry run was stopped by {result.stopped_by}")
+                return _measured(run, before, configuration) if processes.is_main else None
+
+            found = _fastest(measure, scratch, short, model_config, processes)
             weights = processes.broadcast_object(_weights(scratch / _RUN) if processes.is_main else None)
             exchange = time_exchange(processes, weights)
-        if not _is_main():
+        if found is None:
             return None
-        configuration = {"model": model_config.to_dict(), "training": training.to_dict(), "data": data.to_dict()}
-        found = dataclasses.replace(_measured(scratch / _RUN, before, configuration), exchange=exchange)
+        found = dataclasses.replace(found, exchange=exchange)
     if folder is not None:
         found.save(Path(folder) / RECORD)
     return found
+
+
+def _fastest(
+    measure: Callable[[Path, TrainingConfig], DryRun | None],
+    scratch: Path,
+    training: TrainingConfig,
+    model: ModelConfig,
+    processes: Processes,
+) -> DryRun | None:
+    """What was measured with the fastest kernel of those that the main process's device has; None in the others."""
+    first, *others = processes.broadcast_object(kernels_to_time(training, model, processes.device))
+    found = {first: measure(scratch / _RUN, training)}
+    for kernel in others:
+        gc.collect()  # the model and the graphs of the one before
+        torch.cuda.empty_cache()
+        try:
+            tried = measure(scratch / kernel, training.replace(layout="static", attention_kernel=kernel))
+        except (PeerLostError, NonFiniteLoss):
+            raise
+        except RuntimeError as error:  # by a compiler, or for want of memory: the run can do without
+            warnings.warn(f"attention_kernel {kernel!r} is not tried: {str(error).splitlines()[0]}", stacklevel=3)
+        else:
+            found[kernel] = tried
+    seconds = {kernel: one.seconds_per_update.typical for kernel, one in found.items() if one is not None}
+    choice = choose_kernel(seconds)
+    best = found[first if choice is None else choice.kernel]
+    return best if best is None or choice is None else dataclasses.replace(best, kernels=seconds, layout=choice.why)
 
 
 def _measured(run: Path, warm_up: int, configuration: dict[str, Any]) -> DryRun:

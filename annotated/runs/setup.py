@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from annotated.model import Transformer
 from annotated.runs.checkpoint import TrainingState, list_checkpoints, load_checkpoint, prepare_resume
 from annotated.runs.dataset import PreparedData, prepare_data, prepared_identity
 from annotated.runs.hardware import usable_gpu_bytes
+from annotated.runs.kernel_choice import KernelChoice, kept_choice, kernels_to_time, measured_choice
 from annotated.runs.log import rewind_log
 from annotated.runs.preflight.memory import fit_micro_batch
 from annotated.runs.preflight.start import count_weights
@@ -104,13 +105,16 @@ def start_run(
     folder.mkdir(parents=True, exist_ok=True)
     checkpoint, messages = processes.broadcast_object(_find_checkpoint(folder, resume) if processes.is_main else None)
     recorded = None if checkpoint is None else _recorded(checkpoint)
+    choice = _choice(training, model_config, folder, processes, recorded)
     if training.precision == "auto":
         training = _with_precision(training, recorded, processes)
         messages.append(f"precision {training.precision}" + (", as the run was begun" if recorded else ""))
     wanted = _configuration(model_config, training, data)
+    if choice is not None:
+        wanted["kernel"] = asdict(choice)
     if recorded is not None:
         check_same_run(recorded, wanted, folder)
-    training, layout = _decided(training, model_config, processes)
+    training, layout = _decided(training, model_config, processes, choice)
     if (fitted := _fitted(training, model_config, processes)) != training:
         training = fitted
         messages.append(
@@ -168,11 +172,32 @@ def _with_precision(asked: TrainingConfig, recorded: Mapping[str, Any] | None, p
     return asked.replace(precision=processes.broadcast_object(here.precision))
 
 
-def _decided(asked: TrainingConfig, model: ModelConfig, processes: Processes) -> tuple[TrainingConfig, str]:
-    """The training with the main process's layout, which all others take too, and why it is that one."""
+def _choice(
+    asked: TrainingConfig,
+    model: ModelConfig,
+    folder: Path,
+    processes: Processes,
+    recorded: Mapping[str, Any] | None,
+) -> KernelChoice | None:
+    """The kernel that the run was begun with; in a new run the one that its dry run found to be the fastest."""
+    if recorded is not None:
+        return kept_choice(recorded)
+    found = measured_choice(folder, asked, model, processes.world_size) if processes.is_main else None
+    return processes.broadcast_object(found)
+
+
+def _decided(
+    asked: TrainingConfig, model: ModelConfig, processes: Processes, choice: KernelChoice | None
+) -> tuple[TrainingConfig, str]:
+    """The training with the main process's layout and kernel, which all others take too, and why it is these."""
     here, reason = resolve_layout(asked, model, processes.device)
-    layout, reason = processes.broadcast_object((here.layout, reason))
-    return asked.replace(layout=layout), reason
+    if choice is not None and asked.layout == asked.attention_kernel == "auto":
+        if here.layout == "static" and choice.kernel in kernels_to_time(asked, model, processes.device):
+            here, reason = here.replace(attention_kernel=choice.kernel), choice.why
+        else:
+            reason += f" (where the run was begun it was {choice.why})"
+    layout, kernel, reason = processes.broadcast_object((here.layout, here.attention_kernel, reason))
+    return asked.replace(layout=layout, attention_kernel=kernel), reason
 
 
 def _fitted(training: TrainingConfig, model: ModelConfig, processes: Processes) -> TrainingConfig:
