@@ -126,7 +126,7 @@ class StaticMicroStep:
         for piece, extent in sizes:
             shape = self._shape_for(extent)
             one_of.setdefault((shape, shape.numbers(extent)), piece)
-        for piece in one_of.values():
+        for _, piece in sorted(one_of.items(), key=lambda one: -one[0][0].width):  # a table of positions grows once
             self.model.zero_grad(set_to_none=True)  # as every update begins
             self._recording_of(self.prepare(collate(store, piece)))
         self.model.zero_grad(set_to_none=True)
@@ -195,6 +195,7 @@ class StaticMicroStep:
         devices = [self.device] if self.device.type == "cuda" else []
         with torch.random.fork_rng(devices):
             recording = _Recording(work, laid.flat.to(self.device, copy=True), self._recorder)
+        recording.reads = list(self.model.buffers())
         torch._foreach_copy_(self._gradients, before)
         return recording
 
@@ -204,6 +205,9 @@ class _Recording:
 
     def __init__(self, work: Callable[[Tensor, Tensor], Tensor], flat: Tensor, recorder: GraphRecorder | None) -> None:
         assert recorder is not None
+        self.reads: list[Tensor] = []
+        """Tensors whose memory a graph knows, and that others may replace: a longer sentence makes another table of
+        positions."""
         self.flat, self.tokens = flat, torch.ones((), device=flat.device)
         self.loss = torch.zeros((), device=flat.device)
 

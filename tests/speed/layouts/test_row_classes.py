@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import math
+import weakref
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from annotated.data.batch import Batch, collate_ids
 from annotated.data.batching import TokenBatches
 from annotated.data.store import TokenStore
 from annotated.model import Transformer
+from annotated.model.positional_encoding import SinusoidalPositions
 from annotated.speed.kernels import fused
 from annotated.speed.layouts import forward_rows
 from annotated.speed.layouts.static_batch import Extent, StaticShape
@@ -176,6 +179,17 @@ def test_what_is_recorded_at_the_start_is_what_the_training_meets(row_classes, s
             step(laid, 40)
             met.add((laid.shape, len(laid.flat), step.zeroes))
     assert met == planned == set(step._recordings)
+
+
+def test_a_recording_keeps_the_table_of_positions_that_it_reads():
+    step = class_step(again, row_classes=False)
+    step.model.positions = SinusoidalPositions(CONFIG.d_model, length=128)
+    assert_equals_packed(step, BATCHES[2])
+    read = weakref.ref(step.model.positions.table)
+    assert_equals_packed(step, BATCHES[3])  # of 130 tokens
+    gc.collect()
+    assert len(step.model.positions.table) == 256 and read() is not None
+    assert_equals_packed(step, BATCHES[2])
 
 
 @of_rows_and_lengths
