@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from annotated.speed.kernels.few_rows import FEW, LARGE, exchanged_linear
+from annotated.speed.kernels.few_rows import FEW, WIDE, exchanged_linear
 from benchmarks.machine import describe
 
 ROWS = (1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 64, 128)
@@ -67,10 +67,10 @@ def measure(rows: int, calls: int) -> dict[str, float]:
 def table(gains: dict[str, dict[str, float]]) -> str:
     """In Markdown; what the library exchanges is bold."""
     heads = [f"{width} to {out}" for width, out in SIZES]
-    large = [width * out >= LARGE for width, out in SIZES]
+    wide = [min(size) >= WIDE for size in SIZES]
     lines = ["| rows | " + " | ".join(heads) + " |", "|--:|" + "--:|" * len(heads)]
     for rows, found in gains.items():
-        marks = ["**" if one and int(rows) in FEW else "" for one in large]
+        marks = ["**" if one and int(rows) in FEW else "" for one in wide]
         cells = [f"{mark}{found[head]:.2f}{mark}" for head, mark in zip(heads, marks, strict=True)]
         lines.append(" | ".join([f"| {rows}", *cells]) + " |")
     return "\n".join(lines)

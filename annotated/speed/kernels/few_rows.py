@@ -14,8 +14,8 @@ from torch.nn import functional as F
 
 FEW = range(16, 33)
 """Rows."""
-LARGE = 512 * 512
-"""Least numbers of the weight: beyond a core's nearest cache."""
+WIDE = 512
+"""Least width in and out."""
 
 
 class Linear(nn.Linear):
@@ -27,7 +27,7 @@ class Linear(nn.Linear):
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """`F.linear`; of few rows and a large matrix, in inference mode on a CPU with MKL, by `exchanged_linear`.
+    """`F.linear`; of few rows and a wide matrix, in inference mode on a CPU with MKL, by `exchanged_linear`.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     Tensor
         `[..., E]`.
     """
-    if weight.numel() >= LARGE and x.numel() // x.size(-1) in FEW and _is_inference() and _is_multiplied_by_mkl(x):
+    if min(weight.shape) >= WIDE and x.numel() // x.size(-1) in FEW and _is_inference() and _is_multiplied_by_mkl(x):
         return exchanged_linear(x, weight, bias)
     return F.linear(x, weight, bias)
 

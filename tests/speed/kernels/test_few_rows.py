@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from annotated.speed.kernels import few_rows
-from annotated.speed.kernels.few_rows import FEW, LARGE, Linear, exchanged_linear, linear
+from annotated.speed.kernels.few_rows import FEW, WIDE, Linear, exchanged_linear, linear
 
 
 @pytest.fixture
@@ -36,12 +36,12 @@ def test_the_exchanged_product_is_the_linear_map(shape: tuple[int, ...], with_bi
 
 def test_it_stands_for_rows_in_its_range_in_inference_mode(exchanged: list[int]) -> None:
     torch.manual_seed(0)
-    layer = Linear(512, LARGE // 512)
+    layer = Linear(WIDE, WIDE)
     for rows in (1, FEW[0] - 1, FEW[0], FEW[-1], FEW[-1] + 1):
-        x = torch.randn(rows, 512)
+        x = torch.randn(rows, WIDE)
         with torch.inference_mode():
             torch.testing.assert_close(layer(x), F.linear(x, layer.weight, layer.bias), atol=1e-5, rtol=1e-5)
-            Linear(512, LARGE // 512 - 1)(x)
+            Linear(WIDE, WIDE - 1)(x)
         layer(x)
         with torch.no_grad():
             layer(x)
@@ -51,14 +51,14 @@ def test_it_stands_for_rows_in_its_range_in_inference_mode(exchanged: list[int])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
 def test_another_type_is_left_alone(exchanged: list[int], dtype: torch.dtype) -> None:
     with torch.inference_mode():
-        linear(torch.ones(FEW[0], 512, dtype=dtype), torch.ones(LARGE // 512, 512, dtype=dtype))
+        linear(torch.ones(FEW[0], WIDE, dtype=dtype), torch.ones(WIDE, WIDE, dtype=dtype))
     assert not exchanged
 
 
 def test_without_mkl_nothing_is_exchanged(exchanged: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.backends.mkl, "is_available", lambda: False)
     with torch.inference_mode():
-        linear(torch.ones(FEW[0], 512), torch.ones(LARGE // 512, 512))
+        linear(torch.ones(FEW[0], WIDE), torch.ones(WIDE, WIDE))
     assert not exchanged
 
 
