@@ -43,7 +43,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     Tensor
         `[..., E]`.
     """
-    if min(weight.shape) >= WIDE and x.numel() // x.size(-1) in FEW and _is_inference() and _is_multiplied_by_mkl(x):
+    if _is_inference() and min(weight.shape) >= WIDE and x.numel() // x.size(-1) in FEW and _is_multiplied_by_mkl(x):
         return exchanged_linear(x, weight, bias)
     return F.linear(x, weight, bias)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch.nn import functional as F
@@ -60,6 +62,23 @@ def test_without_mkl_nothing_is_exchanged(exchanged: list[int], monkeypatch: pyt
     with torch.inference_mode():
         linear(torch.ones(FEW[0], WIDE), torch.ones(WIDE, WIDE))
     assert not exchanged
+
+
+def test_a_compiler_sees_one_linear_map_for_any_number_of_rows(exchanged: list[int]) -> None:
+    layer, compilations = Linear(WIDE, WIDE), []
+
+    def counted(graph: torch.fx.GraphModule, _: Any) -> Any:
+        compilations.append(graph)
+        return graph
+
+    compiled = torch.compile(layer, backend=counted, fullgraph=True, dynamic=True)
+    for rows in (FEW[0], FEW[-1] + 1):
+        x = torch.ones(rows, WIDE)
+        torch.testing.assert_close(compiled(x), F.linear(x, layer.weight, layer.bias))
+        with torch.inference_mode():
+            compiled(x)
+    assert not exchanged
+    assert 1 <= len(compilations) <= 2  # with gradients and without
 
 
 def test_an_empty_batch_passes() -> None:
