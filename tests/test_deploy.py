@@ -285,7 +285,9 @@ def test_the_notebooks_commands_are_understood_by_the_real_parser(recipe, tmp_pa
 
 def test_the_notebook_installs_the_newest_wheel(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for age, name in enumerate(("annotated-0.10.0-py3-none-any.whl", "annotated-0.2.0-py3-none-any.whl")):
+    for age, name in enumerate(
+        ("annotated_attention-0.10.0-py3-none-any.whl", "annotated_attention-0.2.0-py3-none-any.whl")
+    ):
         (tmp_path / name).write_bytes(b"")
         os.utime(tmp_path / name, (1e9 - age, 1e9 - age))
     (tmp_path / "annotated_book-0.10.0-py3-none-any.whl").write_bytes(b"")
@@ -294,8 +296,8 @@ def test_the_notebook_installs_the_newest_wheel(tmp_path, monkeypatch):
     monkeypatch.setattr(subprocess, "run", lambda command, check: ran.append(command))
     names = {"os": os, "shlex": shlex, "FOLDER": str(tmp_path / "drive")}
     exec(cells()["install"], names)
-    assert ran[0][1:4] == ["-m", "pip", "install"] and ran[0][-1] == "annotated-0.10.0-py3-none-any.whl"
-    (tmp_path / "annotated-0.10.0-py3-none-any.whl").unlink()
-    (tmp_path / "annotated-0.2.0-py3-none-any.whl").unlink()
-    with pytest.raises(AssertionError, match=r"no annotated-\*.whl beside this notebook or in "):
+    assert ran[0][1:4] == ["-m", "pip", "install"] and ran[0][-1] == "annotated_attention-0.10.0-py3-none-any.whl"
+    (tmp_path / "annotated_attention-0.10.0-py3-none-any.whl").unlink()
+    (tmp_path / "annotated_attention-0.2.0-py3-none-any.whl").unlink()
+    with pytest.raises(AssertionError, match=r"no annotated_attention-\*.whl beside this notebook or in "):
         exec(cells()["install"], names)
