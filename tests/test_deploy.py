@@ -295,7 +295,11 @@ def test_the_notebook_installs_the_newest_wheel(tmp_path, monkeypatch):
     ran: list[list[str]] = []
     monkeypatch.setattr(subprocess, "run", lambda command, check: ran.append(command))
     names = {"os": os, "shlex": shlex, "FOLDER": str(tmp_path / "drive")}
+    with pytest.raises(FileNotFoundError, match="drive"):  # before hours of training, whose copies would be lost
+        exec(cells()["install"], names)
+    (tmp_path / "drive").mkdir()
     exec(cells()["install"], names)
+    assert not list((tmp_path / "drive").iterdir())
     assert ran[0][1:4] == ["-m", "pip", "install"] and ran[0][-1] == "annotated_attention-0.10.0-py3-none-any.whl"
     (tmp_path / "annotated_attention-0.10.0-py3-none-any.whl").unlink()
     (tmp_path / "annotated_attention-0.2.0-py3-none-any.whl").unlink()

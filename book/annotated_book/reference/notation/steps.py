@@ -58,7 +58,7 @@ def _entering(side: str, ids: str, n: str) -> tuple[TracedStep, ...]:
 def _projected(at: str, queries: str, keys: str) -> tuple[TracedStep, ...]:
     project, width = MultiHeadAttention.project, "H·K"
     if queries == keys and not at.startswith("cross"):
-        line = (project, "q, k, v = F.linear(query")
+        line = (project, "q, k, v = linear(query")
         return (
             TracedStep(
                 f"{at}.projected",
@@ -69,7 +69,7 @@ def _projected(at: str, queries: str, keys: str) -> tuple[TracedStep, ...]:
                 f"3·B·{keys}·D·H·K",
             ),
         )
-    q, kv = (project, "q = None if query is None"), (project, "k, v = F.linear(key")
+    q, kv = (project, "q = None if query is None"), (project, "k, v = linear(key")
     return (
         TracedStep(f"{at}.queries", "queries", ("B", queries, width), q, "D·H·K", f"B·{queries}·D·H·K"),
         TracedStep(f"{at}.keys", "keys and values, each", ("B", keys, width), kv, "2·D·H·K", f"2·B·{keys}·D·H·K"),

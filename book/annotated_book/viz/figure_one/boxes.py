@@ -130,7 +130,7 @@ BOXES = (
     Box("linear", "Linear", "output", "target", "[T, V]", "3.4",
         "A score (logit) for every token of the vocabulary: the dot product of the vector with each row of the "
         "embedding table, which is used a third time here.",
-        ((_MODEL + "embeddings.TokenEmbedding.project", ("return F.linear",)),), (_D, 58, _W, _H)),
+        ((_MODEL + "embeddings.TokenEmbedding.project", ("return linear",)),), (_D, 58, _W, _H)),
     Box("softmax", "Softmax", "output", "target", "[T, V]", "3.4",
         "The scores of one row become probabilities, which are positive and sum to 1 over the vocabulary.",
         (("annotated.translator.Translator.score", (".log_softmax(dim=-1)",)),), (_D, 8, _W, _H)),
