@@ -65,12 +65,12 @@ CHOICES: dict[str, tuple[str, ...]] = {
         "return torch.stack((angles.sin(), angles.cos()), dim=-2).flatten(1).float()",
     ),
     "Projections need no biases; the paper has none.": (
-        "model.attention.MultiHeadAttention.project: q, k, v = F.linear(query, self.in_projection, "
-        "self.in_bias).split(self.widths, dim=-1)  ->  q, k, v = F.linear(query, "
+        "model.attention.MultiHeadAttention.project: q, k, v = linear(query, self.in_projection, "
+        "self.in_bias).split(self.widths, dim=-1)  ->  q, k, v = linear(query, "
         "self.in_projection).split(self.widths, dim=-1)",
         "model.attention.MultiHeadAttention.project: "
-        "k, v = F.linear(key, w_kv, b_kv).split(self.widths[1:], dim=-1)  ->  "
-        "k, v = F.linear(key, w_kv).split(self.widths[1:], dim=-1)",
+        "k, v = linear(key, w_kv, b_kv).split(self.widths[1:], dim=-1)  ->  "
+        "k, v = linear(key, w_kv).split(self.widths[1:], dim=-1)",
     ),
     "Positions that are subtracted are positions of the other sign.": (
         "model.transformer.Transformer.embed: return self.dropout(self._table(target)(ids) + positions)  ->  "
